@@ -1,1 +1,19 @@
-//! placeholder
+//! What people write, up to typed documents with places.
+//!
+//! Names, versions and digests; sources and spans; diagnostics as data; the YAML and JSON readers; the
+//! documents of the manifest dialects; finding files; settings and directory catalogs.
+//!
+//! Not here: what documents mean together. Resolving, linking and narrowing are the compiler's; this crate
+//! decides only what one document, read alone, can get wrong.
+
+pub mod diagnostics;
+mod digest;
+mod names;
+mod node;
+mod source;
+
+pub use diagnostics::{Code, Diagnostic, Label, Outcome, Severity, code};
+pub use digest::{Digest, DigestError};
+pub use names::{BoundaryId, LogicalId, Name, NameError, SecretName, WireName, nearest};
+pub use node::{Node, NodeValue, Text, escape};
+pub use source::{FileId, LineColumn, SourceFile, SourceMap, Span, Spanned};

@@ -6,14 +6,21 @@
 //! Not here: what documents mean together. Resolving, linking and narrowing are the compiler's; this crate
 //! decides only what one document, read alone, can get wrong.
 
+mod constraint;
+mod decode;
 pub mod diagnostics;
 mod digest;
+pub mod documents;
 mod names;
 mod node;
 mod source;
+mod version;
 
+pub use constraint::Constraint;
+pub use decode::{Count, Decode, Decoder, Extensions, Owner};
 pub use diagnostics::{Code, Diagnostic, Label, Outcome, Severity, code};
 pub use digest::{Digest, DigestError};
 pub use names::{BoundaryId, LogicalId, Name, NameError, SecretName, WireName, nearest};
 pub use node::{Node, NodeValue, Text, escape};
 pub use source::{FileId, LineColumn, SourceFile, SourceMap, Span, Spanned};
+pub use version::Version;

@@ -13,6 +13,7 @@ mod digest;
 pub mod documents;
 mod names;
 mod node;
+mod settings;
 mod source;
 mod version;
 
@@ -22,5 +23,6 @@ pub use diagnostics::{Code, Diagnostic, Label, Outcome, Severity, code};
 pub use digest::{Digest, DigestError};
 pub use names::{BoundaryId, LogicalId, Name, NameError, SecretName, WireName, nearest};
 pub use node::{Node, NodeValue, Text, escape};
+pub use settings::{CatalogPlace, CatalogSetting, SETTINGS_FILE, Settings, find_settings};
 pub use source::{FileId, LineColumn, SourceFile, SourceMap, Span, Spanned};
 pub use version::Version;

@@ -215,3 +215,14 @@ fn pointer(steps: &[&str]) -> String {
 fn value<T: Copy>(field: Option<&Spanned<T>>) -> Option<T> {
     field.map(|field| field.value)
 }
+
+/// Identity and evidence of a Bundle document.
+pub fn bundle_head(
+    session: &mut Session,
+    place: Place<'_>,
+    document: &bailiwick_bundles::documents::phrony::BundleDocument,
+    node: &Node,
+) -> Option<crate::manifest::Head> {
+    let extensions = [&document.extensions, &document.metadata.extensions, &document.spec.extensions];
+    head::lower(session, place, &document.metadata, &extensions, &node.to_json())
+}

@@ -10,10 +10,12 @@ pub mod diagnostics;
 mod digest;
 mod names;
 mod node;
+mod reading;
 mod source;
 
 pub use diagnostics::{Code, Diagnostic, Label, Outcome, Severity, code};
 pub use digest::{Digest, DigestError};
 pub use names::{BoundaryId, LogicalId, Name, NameError, SecretName, WireName, nearest};
 pub use node::{Node, NodeValue, Text, escape};
+pub use reading::{MAX_BYTES, MAX_DEPTH, TextFault, add_text, decode_text, read_json, read_yaml};
 pub use source::{FileId, LineColumn, SourceFile, SourceMap, Span, Spanned};

@@ -92,6 +92,17 @@ pub struct ToolManifest {
     pub on_failure: Option<String>,
     /// Whether a call ends the run.
     pub terminal: Option<bool>,
+    /// Parts of the input for which a milder class is granted.
+    pub cases: Vec<SideEffectCase>,
+}
+
+/// A part of a tool's input with a class of its own.
+#[derive(Debug)]
+pub struct SideEffectCase {
+    /// The part.
+    pub when: Arc<SchemaSource>,
+    /// Its class.
+    pub class: SideEffectClass,
 }
 
 impl ToolManifest {

@@ -9,7 +9,7 @@ use bailiwick_bundles::{Digest, SchemaSource};
 use bailiwick_policy::{Policy, PolicyId};
 use bailiwick_snapshots::{DocumentKey, PolicyRecord, Snapshot, SnapshotKind, Tool};
 
-use crate::manifest::{Ask, Head, Home, Manifest, PolicyManifest, ToolManifest};
+use crate::manifest::{Ask, Head, Home, Manifest, PolicyManifest, SideEffectCase, ToolManifest};
 use crate::origin::Origin;
 
 /// What a snapshot is to a bundle that refers to it.
@@ -80,6 +80,11 @@ fn thaw_tool(key: &DocumentKey, tool: Tool, catalog: &Arc<str>) -> Manifest {
         strict: tool.strict,
         on_failure: tool.on_failure,
         terminal: tool.terminal,
+        cases: tool
+            .side_effect_cases
+            .into_iter()
+            .map(|case| SideEffectCase { when: Arc::new(SchemaSource::synthetic(case.when)), class: case.class })
+            .collect(),
     }))
 }
 

@@ -428,12 +428,25 @@ pub struct Tool {
     /// Authority boundaries, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boundaries: Vec<BoundaryId>,
+    /// Parts of the input for which a milder class is granted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub side_effect_cases: Vec<SideEffectCase>,
     /// What is enforced.
     pub contract: Digest,
     /// What a model reads.
     pub definition: Digest,
     /// Descriptive metadata.
     pub evidence: Evidence,
+}
+
+/// A part of a tool's input with a class of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SideEffectCase {
+    /// The part, as a schema.
+    pub when: Value,
+    /// Its class.
+    pub class: SideEffectClass,
 }
 
 /// A policy and what is recorded beside it.

@@ -14,5 +14,6 @@ mod format;
 pub use canonical::{CanonicalError, canonical_digest, from_canonical, to_canonical};
 pub use format::{
     Agent, Auth, Binding, DocumentKey, Evidence, FORMAT, Framework, Grant, Identity, InputNarrowing, Limits,
-    Model, Narrowing, Output, Pin, PolicyRecord, PolicyReference, Server, Snapshot, SnapshotKind, Tool,
+    Model, Narrowing, Output, Pin, PolicyRecord, PolicyReference, Server, SideEffectCase, Snapshot,
+    SnapshotKind, Tool,
 };

@@ -1,9 +1,12 @@
 //! `kind: Tool`.
 
-use bailiwick_bundles::documents::phrony::{Predicate, ToolDocument};
+use std::sync::Arc;
+
+use bailiwick_bundles::documents::phrony::{Predicate, SideEffectClass, ToolDocument};
+use bailiwick_bundles::{Decode, Decoder, Diagnostic, Node, code};
 
 use super::{Content, Place, head, policies, pointer, schema};
-use crate::manifest::ToolManifest;
+use crate::manifest::{SideEffectCase, ToolManifest};
 use crate::session::Session;
 
 pub(super) fn lower(
@@ -41,6 +44,44 @@ pub(super) fn lower(
         strict: spec.strict.as_ref().map(|strict| strict.value),
         on_failure: spec.on_failure.as_ref().map(|text| text.value.clone()),
         terminal: spec.terminal.as_ref().map(|terminal| terminal.value),
+        cases: spec.extensions.get(CASES).map_or_else(Vec::new, |node| cases(session, place, node)),
         head,
     })
+}
+
+/// The key under which a Tool grants a milder class for part of its input.
+const CASES: &str = "x-side-effect-cases";
+
+/// `[{when: schema, class: word}]`.
+fn cases(session: &mut Session, place: Place<'_>, node: &Node) -> Vec<SideEffectCase> {
+    let Some(items) = node.as_sequence() else {
+        session.push(
+            Diagnostic::new(&code::INVALID_VALUE, format!("`{CASES}` is a list of `when` and `class`"))
+                .label(node.span, format!("{} is no list", node.describe())),
+        );
+        return Vec::new();
+    };
+    items.iter().filter_map(|item| case(session, place, item)).collect()
+}
+
+fn case(session: &mut Session, place: Place<'_>, item: &Node) -> Option<SideEffectCase> {
+    let entries = item.as_mapping().unwrap_or(&[]);
+    let stray = entries.iter().find(|(key, _)| !["when", "class"].contains(&key.value.as_str()));
+    let (Some(when), Some(class), None) = (item.get("when"), item.get("class"), stray) else {
+        let span = stray.map_or(item.span, |(key, _)| key.span);
+        session.push(
+            Diagnostic::new(&code::INVALID_VALUE, format!("an entry of `{CASES}` is `when` and `class`"))
+                .label(span, "not this")
+                .help("write `{when: <schema of the input>, class: read_only}`"),
+        );
+        return None;
+    };
+    let mut decoder = Decoder::new(&session.sources);
+    let class = SideEffectClass::decode(class, &mut decoder);
+    let mut found = decoder.diagnostics;
+    session.diagnostics.append(&mut found);
+    let source = session.bundle_schema(place.folder, place.path, &Arc::new(when.clone()));
+    let origin = session.origin(when.span);
+    session.compile(&source, origin)?;
+    Some(SideEffectCase { when: Arc::new(source), class: class? })
 }

@@ -10,6 +10,7 @@
 
 mod canonical;
 mod format;
+mod snapshot;
 
 pub use canonical::{CanonicalError, canonical_digest, from_canonical, to_canonical};
 pub use format::{
@@ -17,3 +18,4 @@ pub use format::{
     Model, Narrowing, Output, Pin, PolicyRecord, PolicyReference, Server, SideEffectCase, Snapshot,
     SnapshotKind, Tool,
 };
+pub use snapshot::SnapshotError;

@@ -318,7 +318,7 @@ fn pick<'c>(
     let unfit = |candidate: &Candidate| -> Option<String> {
         match constraint {
             Some(constraint) => constraint.why_not(&candidate.version).map(|mismatch| reason(&mismatch, constraint)),
-            None if candidate.version.is_prerelease() => Some("pre-release".to_owned()),
+            None if candidate.version.is_pre_release() => Some("pre-release".to_owned()),
             None => None,
         }
     };

@@ -9,6 +9,7 @@
 mod constraint;
 pub mod diagnostics;
 mod digest;
+mod files;
 mod names;
 mod node;
 mod reading;
@@ -18,6 +19,7 @@ mod version;
 pub use constraint::{Constraint, ConstraintError, Mismatch};
 pub use diagnostics::{Code, Diagnostic, Label, Outcome, Severity, code};
 pub use digest::{Digest, DigestError};
+pub use files::{FileFault, Folder, OutsideHow, RefKind};
 pub use names::{BoundaryId, LogicalId, Name, NameError, SecretName, WireName, nearest};
 pub use node::{Node, NodeValue, Text, escape};
 pub use reading::{MAX_BYTES, MAX_DEPTH, TextFault, add_text, decode_text, read_json, read_yaml};

@@ -291,7 +291,7 @@ fn hostile_texts_end_soon() {
         "%A\n", "#\n", "# ", ",", "1: ", "{a,", "[a,", "a\n", "é\n", "|\n", "- |\n", "\\", "\t", "\n", " ",
         "[\n---\n", "a: *x\n", "1,", "[]: ", "0",
     ];
-    let repeated = units.iter().map(|unit| unit.repeat(MAX_BYTES / unit.len()));
+    let repeated = units.iter().map(|unit| unit.repeat(MAX_BYTES / 4 / unit.len()));
     let keys = (0..100_000).map(|n| format!("k{n}: 1")).collect::<Vec<_>>().join("\n");
     let flow_keys = format!("{{{}", "1,".repeat(500_000));
     for text in repeated.chain([laughs, unclosed, keys, flow_keys]) {

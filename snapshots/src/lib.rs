@@ -9,5 +9,10 @@
 //! its kind, its namespace, its name and its version.
 
 mod canonical;
+mod store;
 
 pub use canonical::{CanonicalError, canonical_digest, from_canonical, to_canonical};
+pub use store::{
+    Artifact, ArtifactKind, ArtifactKindError, Disagreement, Entry, Fault, FaultKind, FindError,
+    PublishError, Published, Store, StoreError, Verification,
+};

@@ -11,11 +11,16 @@
 mod canonical;
 mod format;
 mod snapshot;
+mod store;
 
 pub use canonical::{CanonicalError, canonical_digest, from_canonical, to_canonical};
 pub use format::{
     Agent, Auth, Binding, DocumentKey, Evidence, FORMAT, Framework, Grant, Identity, InputNarrowing, Limits,
     Model, Narrowing, Output, Pin, PolicyRecord, PolicyReference, Server, SideEffectCase, Snapshot,
-    SnapshotKind, Tool,
+    SnapshotKind, SnapshotKindError, Tool,
 };
 pub use snapshot::SnapshotError;
+pub use store::{
+    Artifact, Disagreement, Entry, Fault, FaultKind, FindError, PublishError, Published, Store, StoreError,
+    Verification,
+};

@@ -1,0 +1,231 @@
+//! Publishing: the identity rules, and the steps of writing.
+//!
+//! Law (tests/crash.rs): stopped after any step, or at any byte of a write, the store is as before or as after, and
+//! the next publisher needs no repair.
+
+use bailiwick_bundles::{Digest, LogicalId};
+use camino::Utf8Path;
+use semver::Version;
+
+use super::disk::{self, Disk};
+use super::layout::{self, EMPTY, Index};
+use super::{ArtifactKind, BLOB_LIMIT, Entry, INDEX_LIMIT, LAYOUT, PublishError, Store, StoreError};
+use crate::canonical::{from_canonical, to_canonical};
+
+/// A document to be published.
+#[derive(Clone, Copy, Debug)]
+pub struct Artifact<'a> {
+    /// What it is.
+    pub kind: ArtifactKind,
+    /// What it is called.
+    pub id: &'a LogicalId,
+    /// Its version.
+    pub version: &'a Version,
+    /// Its canonical bytes, which say the same kind, id and version.
+    pub bytes: &'a [u8],
+}
+
+/// That a document is in the store, under this digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// It was published now.
+    New(Digest),
+    /// It was there before.
+    Already(Digest),
+}
+
+impl Published {
+    /// The digest of the document.
+    pub fn digest(&self) -> Digest {
+        match self {
+            Self::New(digest) | Self::Already(digest) => *digest,
+        }
+    }
+}
+
+/// The three blobs of an artifact, and the entry that names them.
+struct Blobs<'a> {
+    layer: &'a [u8],
+    manifest: Vec<u8>,
+    entry: Entry,
+}
+
+impl<'a> Blobs<'a> {
+    fn of(artifact: &Artifact<'a>) -> Result<Self, PublishError> {
+        let Artifact { kind, id, version, bytes } = *artifact;
+        let size = bytes.len() as u64;
+        if size > BLOB_LIMIT {
+            return Err(PublishError::TooLarge { size, limit: BLOB_LIMIT });
+        }
+        let digest = Digest::of(bytes);
+        let manifest = layout::manifest(id, version, kind, &digest, size);
+        let manifest = to_canonical(&manifest).map_err(PublishError::NotCanonical)?;
+        let entry =
+            Entry { id: id.clone(), version: version.clone(), kind, digest, manifest: Digest::of(&manifest) };
+        Ok(Self { layer: bytes, manifest, entry })
+    }
+
+    fn each(&self) -> [(Digest, &[u8]); 3] {
+        [
+            (self.entry.digest, self.layer),
+            (Digest::of(EMPTY), EMPTY),
+            (self.entry.manifest, self.manifest.as_slice()),
+        ]
+    }
+
+    /// Whether all three are in the store with the right content.
+    fn are_stored(&self, store: &Store) -> bool {
+        self.each().into_iter().all(|(digest, bytes)| is_stored(store, &digest, bytes))
+    }
+}
+
+fn is_stored(store: &Store, digest: &Digest, bytes: &[u8]) -> bool {
+    matches!(disk::read(&store.blob(digest), BLOB_LIMIT), Ok(Some(found)) if found == bytes)
+}
+
+pub(super) fn publish(
+    store: &Store,
+    disk: &mut dyn Disk,
+    artifact: &Artifact<'_>,
+) -> Result<Published, PublishError> {
+    let blobs = Blobs::of(artifact)?;
+    let digest = blobs.entry.digest;
+    // A first look without the lock: most refusals and repetitions end here, on a store that cannot be written too.
+    let seen = store.index_bytes()?;
+    let index = store.parse_index(&seen)?;
+    if decide(&index, &blobs.entry)? {
+        if blobs.are_stored(store) {
+            return Ok(Published::Already(digest));
+        }
+    } else {
+        check_document(artifact)?;
+    }
+
+    let path = store.root.join("index.lock");
+    let lock = disk.lock(&path).map_err(|error| StoreError::io("lock", &path, error))?;
+    let now = store.index_bytes()?;
+    let mut index = if now == seen { index } else { store.parse_index(&now)? };
+    let already = decide(&index, &blobs.entry)?;
+    let mut writer = Writer { store, disk };
+    writer.clear()?;
+    writer.blobs(&blobs)?;
+    if already {
+        return Ok(Published::Already(digest));
+    }
+    index.add(blobs.entry, blobs.manifest.len() as u64);
+    writer.index(index)?;
+    drop(lock);
+    Ok(Published::New(digest))
+}
+
+/// The identity rules: whether the document is published already; an error where it may not be.
+fn decide(index: &Index, new: &Entry) -> Result<bool, PublishError> {
+    let same_id = || index.entries().filter(|entry| entry.id == new.id);
+    if let Some(other) = same_id().find(|entry| entry.kind != new.kind) {
+        return Err(PublishError::KindTaken { id: new.id.clone(), existing: other.kind });
+    }
+    if let Some(same) = same_id().find(|entry| entry.version.cmp_precedence(&new.version).is_eq()) {
+        if same.digest == new.digest {
+            return Ok(true);
+        }
+        let (version, existing) = (same.version.clone(), same.digest);
+        return Err(PublishError::VersionTaken { id: new.id.clone(), version, existing });
+    }
+    match same_id().find(|entry| entry.digest == new.digest) {
+        Some(bound) => {
+            let existing = bound.version.clone();
+            Err(PublishError::ContentTaken { id: new.id.clone(), existing, digest: new.digest })
+        }
+        None => Ok(false),
+    }
+}
+
+/// Refuses what `verify` would find fault with.
+fn check_document(artifact: &Artifact<'_>) -> Result<(), PublishError> {
+    let document = from_canonical(artifact.bytes).map_err(PublishError::NotCanonical)?;
+    let found = layout::disagreements(&document, artifact.id, artifact.version, artifact.kind);
+    match found.into_iter().next() {
+        Some(disagreement) => Err(PublishError::OtherIdentity(disagreement)),
+        None => Ok(()),
+    }
+}
+
+/// Makes a store where there is nothing, or finishes one. What stands in an index is kept.
+pub(super) fn create(store: &Store, disk: &mut dyn Disk) -> Result<(), StoreError> {
+    let changed = disk::make_directories(&store.root)?;
+    let own = ["blobs", "index.json", "index.lock", "oci-layout", "publish.tmp"];
+    if disk::names(&store.root)?.iter().any(|name| !own.contains(&name.as_str())) {
+        return Err(store.not_a_store("it has no file `oci-layout`, and it is not empty"));
+    }
+    let path = store.root.join("index.lock");
+    let _lock = disk.lock(&path).map_err(|error| StoreError::io("lock", &path, error))?;
+    for path in [store.root.join("blobs"), store.blobs()] {
+        disk.make_directory(&path).map_err(|error| StoreError::io("create", &path, error))?;
+    }
+    let mut writer = Writer { store, disk };
+    writer.clear()?;
+    for path in changed {
+        writer.sync(path)?;
+    }
+    writer.sync(&store.root.join("blobs"))?;
+    if disk::read(&store.index_path(), INDEX_LIMIT)?.is_none() {
+        writer.index(Index::empty())?;
+    }
+    // Last: whoever sees it sees a whole store.
+    if disk::read(&store.layout_path(), super::LAYOUT_LIMIT)?.is_none() {
+        writer.replace(&store.layout_path(), LAYOUT)?;
+    }
+    writer.sync(&store.root)
+}
+
+/// Writes by the steps of the specification. Held only with the lock.
+struct Writer<'a> {
+    store: &'a Store,
+    disk: &'a mut dyn Disk,
+}
+
+impl Writer<'_> {
+    /// Removes what a killed publisher left.
+    fn clear(&mut self) -> Result<(), StoreError> {
+        let path = self.store.root.join("publish.tmp");
+        self.disk.remove(&path).map_err(|error| StoreError::io("remove", &path, error))
+    }
+
+    fn blobs(&mut self, blobs: &Blobs<'_>) -> Result<(), StoreError> {
+        for (digest, bytes) in blobs.each() {
+            if !is_stored(self.store, &digest, bytes) {
+                self.replace(&self.store.blob(&digest), bytes)?;
+            }
+        }
+        // Also when nothing was written: a publisher that was killed may have renamed without flushing.
+        self.sync(&self.store.blobs())
+    }
+
+    fn index(&mut self, index: Index) -> Result<(), StoreError> {
+        let path = self.store.index_path();
+        let bytes =
+            to_canonical(&index.into_value()).map_err(|error| self.store.invalid_index(error.to_string()))?;
+        if bytes.len() as u64 > INDEX_LIMIT {
+            return Err(StoreError::TooLarge { path, limit: INDEX_LIMIT });
+        }
+        self.replace(&path, &bytes)?;
+        self.sync(&self.store.root)
+    }
+
+    fn replace(&mut self, path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
+        let temporary = self.store.root.join("publish.tmp");
+        let outcome = match self.disk.write(&temporary, bytes) {
+            Ok(()) => self.disk.rename(&temporary, path),
+            Err(error) => Err(error),
+        };
+        outcome.map_err(|error| {
+            // The first error is the one to tell; a file that stays is removed by the next publisher.
+            let _ = self.disk.remove(&temporary);
+            StoreError::io("write", path, error)
+        })
+    }
+
+    fn sync(&mut self, path: &Utf8Path) -> Result<(), StoreError> {
+        self.disk.sync_directory(path).map_err(|error| StoreError::io("flush", path, error))
+    }
+}

@@ -75,13 +75,18 @@ enum Place {
 impl Folder {
     /// Opens the directory at `path`, as a user typed it. Faults are those of a file, and name `path`.
     pub fn open(path: &Utf8Path) -> Result<Self, FileFault> {
-        let shown = path.as_str().to_owned();
+        Self::open_as(path, path)
+    }
+
+    /// [`Folder::open`] of the directory at `path` that messages call `typed`.
+    pub fn open_as(path: &Utf8Path, typed: &Utf8Path) -> Result<Self, FileFault> {
+        let shown = typed.as_str().to_owned();
         let root = path.canonicalize_utf8().map_err(|error| unreadable(&shown, &error))?;
         let metadata = root.metadata().map_err(|error| unreadable(&shown, &error))?;
         if !metadata.is_dir() {
             return Err(FileFault::NotRegular { path: shown, what: file_kind(metadata.file_type()) });
         }
-        let mut prefix = path::shown(path);
+        let mut prefix = path::shown(typed);
         if !prefix.is_empty() && !prefix.ends_with('/') {
             prefix.push('/');
         }

@@ -1,12 +1,14 @@
 //! The bundle that is compiled: where it is, what its root is, and which documents lie in it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{Document, Kind};
 use bailiwick_bundles::{
-    Diagnostic, Folder, LogicalId, Node, RefKind, SETTINGS_FILE, Settings, Span, Spanned, code, find_settings, nearest,
+    Diagnostic, Folder, LogicalId, Node, RefKind, SETTINGS_FILE, Settings, Span, Spanned, code,
+    find_settings, nearest,
 };
-use bailiwick_snapshots::SnapshotKind;
+use bailiwick_snapshots::ArtifactKind;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::lower::{Place, decode, lower};
@@ -20,9 +22,9 @@ const ENTRIES: [&str; 2] = ["bundle.yaml", "agent.yaml"];
 #[derive(Debug)]
 pub struct Bundle {
     /// Its directory.
-    pub folder: Folder,
+    pub folder: Arc<Folder>,
     /// What it publishes as.
-    pub kind: SnapshotKind,
+    pub kind: ArtifactKind,
     /// The file it was entered by.
     pub entry: String,
     /// The document that names it: a Bundle, or the root itself.
@@ -59,8 +61,9 @@ impl Environment {
         let Some(path) = find_settings(folder) else { return Self::default() };
         let above = path.parent().unwrap_or(folder).to_owned();
         let shown = shown_path(&above, cwd);
-        let name = if shown.is_empty() { SETTINGS_FILE.to_owned() } else { format!("{shown}/{SETTINGS_FILE}") };
-        let settings = match Folder::open(&above, &shown) {
+        let name =
+            if shown.is_empty() { SETTINGS_FILE.to_owned() } else { format!("{shown}/{SETTINGS_FILE}") };
+        let settings = match Folder::open_as(&above, Utf8Path::new(&shown)) {
             Ok(root) => match session.read(&root, SETTINGS_FILE, None) {
                 Some(read) => match &read.text {
                     Some(text) => Settings::parse(read.file, text, &above, &mut session.diagnostics),
@@ -97,7 +100,7 @@ pub fn shown_path(path: &Utf8Path, cwd: &Utf8Path) -> String {
 #[derive(Debug)]
 pub struct Entered {
     /// The directory.
-    pub folder: Folder,
+    pub folder: Arc<Folder>,
     /// The file in it.
     pub entry: String,
 }
@@ -113,13 +116,13 @@ pub fn enter(session: &mut Session, path: &Utf8Path, cwd: &Utf8Path) -> Option<E
     };
     if absolute.is_dir() {
         let shown = path.as_str().trim_end_matches('/').replace('\\', "/");
-        let folder = match Folder::open(&absolute, if shown == "." { "" } else { &shown }) {
+        let folder = Arc::new(match Folder::open_as(&absolute, Utf8Path::new(&shown)) {
             Ok(folder) => folder,
             Err(fault) => {
                 session.file_fault(&fault, &shown, None);
                 return None;
             }
-        };
+        });
         for entry in ENTRIES {
             if absolute.join(entry).symlink_metadata().is_ok() {
                 return Some(Entered { folder, entry: entry.to_owned() });
@@ -143,13 +146,15 @@ pub fn enter(session: &mut Session, path: &Utf8Path, cwd: &Utf8Path) -> Option<E
     let root = if ENTRIES.contains(&name) {
         parent
     } else {
-        let holds_entry = |folder: &&Utf8Path| ENTRIES.iter().any(|entry| cwd.join(folder).join(entry).is_file());
+        let holds_entry =
+            |folder: &&Utf8Path| ENTRIES.iter().any(|entry| cwd.join(folder).join(entry).is_file());
         parent.ancestors().find(holds_entry).unwrap_or(parent)
     };
     let shown = root.as_str().replace('\\', "/");
-    let entry = path.strip_prefix(root).map_or_else(|_| name.to_owned(), |path| path.as_str().replace('\\', "/"));
-    match Folder::open(&cwd.join(root), if shown == "." { "" } else { &shown }) {
-        Ok(folder) => Some(Entered { folder, entry }),
+    let entry =
+        path.strip_prefix(root).map_or_else(|_| name.to_owned(), |path| path.as_str().replace('\\', "/"));
+    match Folder::open_as(&cwd.join(root), Utf8Path::new(&shown)) {
+        Ok(folder) => Some(Entered { folder: Arc::new(folder), entry }),
         Err(fault) => {
             session.file_fault(&fault, path.as_str(), None);
             None
@@ -164,7 +169,7 @@ pub fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]) -> Op
     let nodes = first.nodes.clone()?;
     let home = Home::Bundle;
     let mut bundle = Bundle {
-        kind: SnapshotKind::Agent,
+        kind: ArtifactKind::Agent,
         named_by: Named::Root,
         root: None,
         documents: BTreeMap::new(),
@@ -172,7 +177,7 @@ pub fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]) -> Op
         entry: entry.clone(),
         folder,
     };
-    let folder = bundle.folder.clone();
+    let folder = Arc::clone(&bundle.folder);
     let mut paths = match folder.walk(skip) {
         Ok(paths) => paths,
         Err(fault) => {
@@ -185,7 +190,8 @@ pub fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]) -> Op
     }
     let mut root_path = None;
     for path in paths {
-        let read = if path == entry { Some(first.clone()) } else { read_document_file(session, &folder, &path) };
+        let read =
+            if path == entry { Some(first.clone()) } else { read_document_file(session, &folder, &path) };
         let Some(nodes) = read.and_then(|read| read.nodes) else { continue };
         for node in nodes.iter() {
             let place = Place { folder: &folder, home: &home, path: &path };
@@ -204,19 +210,26 @@ pub fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]) -> Op
         );
     }
     bundle.root = match (bundle.kind, root_path) {
-        (SnapshotKind::Bundle, Some(root)) => bundle.find_root(session, &root),
-        (SnapshotKind::Bundle, None) => None,
-        (SnapshotKind::Agent | SnapshotKind::Tool | SnapshotKind::Policy, _) => bundle.entry_document(session, &first),
+        (ArtifactKind::Bundle, Some(root)) => bundle.find_root(session, &root),
+        (ArtifactKind::Bundle, None) => None,
+        (ArtifactKind::Agent | ArtifactKind::Tool | ArtifactKind::Policy, _) => {
+            bundle.entry_document(session, &first)
+        }
     };
     Some(bundle)
 }
 
 /// Reads a file that the walk found, if it holds documents: another YAML file of a bundle is none of our business.
-fn read_document_file(session: &mut Session, folder: &Folder, path: &str) -> Option<crate::session::ReadFile> {
+fn read_document_file(
+    session: &mut Session,
+    folder: &Folder,
+    path: &str,
+) -> Option<crate::session::ReadFile> {
     let looks_like_document = |text: &str| {
         text.lines().any(|line| {
             let line = line.trim_start_matches(['\u{feff}', '"', '\'', '{', ' ']);
-            line.strip_prefix("apiVersion").is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
+            line.strip_prefix("apiVersion")
+                .is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
         })
     };
     let read = session.read(folder, path, None)?;
@@ -237,7 +250,7 @@ fn read_bundle_document(
     node: &Node,
     bundle: &mut Bundle,
 ) -> Option<Spanned<String>> {
-    bundle.kind = SnapshotKind::Bundle;
+    bundle.kind = ArtifactKind::Bundle;
     let Document::Bundle(document) = decode(session, node)? else { return None };
     if let Some(head) = crate::lower::bundle_head(session, place, &document, node) {
         bundle.named_by = Named::Bundle(Box::new(head));
@@ -250,7 +263,8 @@ impl Bundle {
         let key = (manifest.kind(), manifest.head().id.clone());
         if let Some(first) = self.documents.get(&key) {
             let (kind, id) = &key;
-            let diagnostic = Diagnostic::new(&code::DUPLICATE_DOCUMENT, format!("two {kind}s are called `{id}`"));
+            let diagnostic =
+                Diagnostic::new(&code::DUPLICATE_DOCUMENT, format!("two {kind}s are called `{id}`"));
             let diagnostic = session.label(diagnostic, manifest.head().origin, "again here");
             let diagnostic = session.label(diagnostic, first.head().origin, "first here");
             session.push(diagnostic.help("rename one of them, or remove it from the bundle"));
@@ -272,7 +286,13 @@ impl Bundle {
     }
 
     /// The one document of `kind` in a file of the bundle.
-    pub fn document_at(&self, session: &mut Session, path: &str, kind: Kind, asked: Span) -> Option<Manifest> {
+    pub fn document_at(
+        &self,
+        session: &mut Session,
+        path: &str,
+        kind: Kind,
+        asked: Span,
+    ) -> Option<Manifest> {
         // A file that failed to lower was reported; one that the walk did not take for a document was not.
         let documents = match self.files.get(path) {
             Some(documents) => documents.as_slice(),
@@ -311,25 +331,33 @@ impl Bundle {
     }
 
     /// The document of the entry file, for a bundle that no Bundle document names.
-    fn entry_document(&mut self, session: &mut Session, first: &crate::session::ReadFile) -> Option<Manifest> {
+    fn entry_document(
+        &mut self,
+        session: &mut Session,
+        first: &crate::session::ReadFile,
+    ) -> Option<Manifest> {
         let documents = self.files.get(&self.entry)?;
-        let agents: Vec<&Manifest> = documents.iter().filter(|manifest| manifest.kind() == Kind::Agent).collect();
+        let agents: Vec<&Manifest> =
+            documents.iter().filter(|manifest| manifest.kind() == Kind::Agent).collect();
         let root = match (agents.as_slice(), documents.as_slice()) {
             ([agent], _) => (*agent).clone(),
             ([], [contract]) => contract.clone(),
             ([], _) | ([_, _, ..], _) => {
                 session.push(
-                    Diagnostic::new(&code::WRONG_KIND, format!("`{}` does not say what to publish", self.entry))
-                        .label(Span::of_file(first.file), "holds several documents")
-                        .help("keep one Agent, Tool or Policy in the file, or add a Bundle that names the root"),
+                    Diagnostic::new(
+                        &code::WRONG_KIND,
+                        format!("`{}` does not say what to publish", self.entry),
+                    )
+                    .label(Span::of_file(first.file), "holds several documents")
+                    .help("keep one Agent, Tool or Policy in the file, or add a Bundle that names the root"),
                 );
                 return None;
             }
         };
         self.kind = match root {
-            Manifest::Agent(_) => SnapshotKind::Agent,
-            Manifest::Tool(_) => SnapshotKind::Tool,
-            Manifest::Policy(_) => SnapshotKind::Policy,
+            Manifest::Agent(_) => ArtifactKind::Agent,
+            Manifest::Tool(_) => ArtifactKind::Tool,
+            Manifest::Policy(_) => ArtifactKind::Policy,
         };
         Some(root)
     }
@@ -357,4 +385,3 @@ impl Manifest {
         }
     }
 }
-

@@ -11,7 +11,8 @@ use bailiwick_bundles::documents::phrony::Kind;
 use bailiwick_bundles::{
     BoundaryId, CatalogPlace, Diagnostic, Digest, Folder, LogicalId, Name, Node, Span, Version, code, nearest,
 };
-use bailiwick_snapshots::{Snapshot, Store};
+use bailiwick_snapshots::{ArtifactKind, Entry, Snapshot, Store};
+use camino::Utf8Path;
 
 use crate::bundle::Environment;
 use crate::lower::{Place, lower};
@@ -97,7 +98,12 @@ impl Catalogs {
 
     /// The namespaces that have a catalog.
     pub fn namespaces(&self) -> impl Iterator<Item = &Name> {
-        self.environment.settings.catalogs.values().flat_map(|catalog| &catalog.namespaces).map(|name| &name.value)
+        self.environment
+            .settings
+            .catalogs
+            .values()
+            .flat_map(|catalog| &catalog.namespaces)
+            .map(|name| &name.value)
     }
 
     /// All versions of a document, highest first.
@@ -151,16 +157,18 @@ impl Catalogs {
                 let home = Home::Catalog(Arc::clone(name));
                 lower(session, Place { folder, home: &home, path }, node).map(Fetched::Manifest)
             }
-            (Source::Store(store), CandidatePlace::Stored(digest)) => match store.read_snapshot(digest) {
-                Ok(snapshot) => match thaw(snapshot, name) {
-                    Thawed::Contract(manifest) => Some(Fetched::Manifest(manifest)),
-                    Thawed::Closure(snapshot) => Some(Fetched::Frozen(snapshot, *digest)),
-                },
-                Err(error) => {
-                    session.push(Diagnostic::new(crate::store::code_of(&error), error.to_string()));
-                    None
+            (Source::Store(store), CandidatePlace::Stored(digest)) => {
+                match crate::store::read_snapshot(store, digest) {
+                    Ok(snapshot) => match thaw(snapshot, name) {
+                        Thawed::Contract(manifest) => Some(Fetched::Manifest(manifest)),
+                        Thawed::Closure(snapshot) => Some(Fetched::Frozen(snapshot, *digest)),
+                    },
+                    Err(diagnostic) => {
+                        session.push(diagnostic);
+                        None
+                    }
                 }
-            },
+            }
             (Source::Directory(_) | Source::Store(_) | Source::Nothing, _) => None,
         };
         catalog.fetched.insert(key, fetched.clone());
@@ -168,11 +176,12 @@ impl Catalogs {
     }
 
     fn open_catalog(&self, session: &mut Session, name: &str) -> Catalog {
-        let mut catalog = Catalog { source: Source::Nothing, documents: BTreeMap::new(), fetched: BTreeMap::new() };
+        let mut catalog =
+            Catalog { source: Source::Nothing, documents: BTreeMap::new(), fetched: BTreeMap::new() };
         let Some(setting) = self.environment.settings.catalogs.get(name) else { return catalog };
         let (path, shown) = self.environment.resolve(setting.place.path());
         match &setting.place {
-            CatalogPlace::Directory(_) => match Folder::open(&path, &shown) {
+            CatalogPlace::Directory(_) => match Folder::open_as(&path, Utf8Path::new(&shown)) {
                 Ok(folder) => {
                     index_directory(session, &folder, &mut catalog.documents, setting.span);
                     catalog.source = Source::Directory(folder);
@@ -182,13 +191,11 @@ impl Catalogs {
             CatalogPlace::Store(_) => match Store::open(&path) {
                 Ok(store) => {
                     match store.entries() {
-                        Ok(entries) => index_store(&entries, &mut catalog.documents),
-                        Err(error) => {
-                            session.push(
-                                Diagnostic::new(crate::store::code_of(&error), error.to_string())
-                                    .label(setting.span, format!("catalog `{name}`")),
-                            );
-                        }
+                        Ok(entries) => index_store(session, &store, &entries, &mut catalog.documents),
+                        Err(error) => session.push(
+                            crate::store::store_diagnostic(&error)
+                                .label(setting.span, format!("catalog `{name}`")),
+                        ),
                     }
                     catalog.source = Source::Store(store);
                 }
@@ -201,28 +208,51 @@ impl Catalogs {
 
 fn missing(session: &mut Session, name: &str, shown: &str, what: &str, span: Span) {
     session.push(
-        Diagnostic::new(&code::MISSING_CATALOG, format!("catalog `{name}` is not there: no {what} at `{shown}`"))
-            .label(span, "this catalog")
-            .help("correct its place, which is relative to the settings file"),
+        Diagnostic::new(
+            &code::MISSING_CATALOG,
+            format!("catalog `{name}` is not there: no {what} at `{shown}`"),
+        )
+        .label(span, "this catalog")
+        .help("correct its place, which is relative to the settings file"),
     );
 }
 
-fn index_store(entries: &[bailiwick_snapshots::Entry], documents: &mut BTreeMap<LogicalId, Vec<Candidate>>) {
-    use bailiwick_snapshots::SnapshotKind;
+fn index_store(
+    session: &mut Session,
+    store: &Store,
+    entries: &[Entry],
+    documents: &mut BTreeMap<LogicalId, Vec<Candidate>>,
+) {
     for entry in entries {
-        let kind = match entry.kind {
-            SnapshotKind::Agent | SnapshotKind::Bundle => Kind::Agent,
-            SnapshotKind::Tool => Kind::Tool,
-            SnapshotKind::Policy => Kind::Policy,
+        let (kind, implements) = match entry.kind {
+            ArtifactKind::Agent | ArtifactKind::Bundle => (Kind::Agent, Vec::new()),
+            ArtifactKind::Tool => (Kind::Tool, Vec::new()),
+            ArtifactKind::Policy => match crate::store::read_snapshot(store, &entry.digest) {
+                Ok(snapshot) => (Kind::Policy, boundaries(&snapshot)),
+                Err(diagnostic) => {
+                    session.push(diagnostic);
+                    continue;
+                }
+            },
         };
         documents.entry(entry.id.clone()).or_default().push(Candidate {
             kind,
             version: entry.version.clone(),
             yanked: None,
-            implements: entry.implements.clone(),
+            implements,
             place: CandidatePlace::Stored(entry.digest),
         });
     }
+}
+
+/// The boundaries that the policies of a snapshot implement.
+fn boundaries(snapshot: &Snapshot) -> Vec<BoundaryId> {
+    snapshot
+        .policies
+        .values()
+        .flat_map(|record| record.rule.implements.iter().chain(record.rule.decision.authority_ref.as_ref()))
+        .cloned()
+        .collect()
 }
 
 fn index_directory(
@@ -250,10 +280,13 @@ fn index_directory(
             let key = (kind, id.clone(), version.clone());
             if let Some(first) = first_at.insert(key, span) {
                 session.push(
-                    Diagnostic::new(&code::DUPLICATE_VERSION, format!("{kind} `{id}` {version} is there twice"))
-                        .label(span, "again here")
-                        .label(first, "first here")
-                        .help("a published version never changes: publish the other one as a new version"),
+                    Diagnostic::new(
+                        &code::DUPLICATE_VERSION,
+                        format!("{kind} `{id}` {version} is there twice"),
+                    )
+                    .label(span, "again here")
+                    .label(first, "first here")
+                    .help("a published version never changes: publish the other one as a new version"),
                 );
                 continue;
             }
@@ -273,7 +306,8 @@ fn header(session: &mut Session, node: &Node) -> Option<(Kind, LogicalId, Versio
     let text = |pointer: &str| node.pointer(pointer).and_then(Node::as_str);
     let read = || {
         let kind = Kind::from_word(text("/kind")?)?;
-        let id = LogicalId::new(text("/metadata/namespace")?.parse().ok()?, text("/metadata/name")?.parse().ok()?);
+        let id =
+            LogicalId::new(text("/metadata/namespace")?.parse().ok()?, text("/metadata/name")?.parse().ok()?);
         let version = text("/metadata/version")?.parse().ok()?;
         Some((kind, id, version, node.pointer("/metadata/version")?.span))
     };

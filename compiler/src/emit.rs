@@ -8,7 +8,8 @@ use bailiwick_bundles::documents::phrony::Reference;
 use bailiwick_bundles::{Digest, SecretName};
 use bailiwick_narrowing::contract_form;
 use bailiwick_snapshots::{
-    Agent, Binding, CanonicalError, DocumentKey, FORMAT, PolicyReference, SideEffectCase, Snapshot, Tool, canonical_digest,
+    Agent, Binding, CanonicalError, DocumentKey, FORMAT, PolicyReference, SideEffectCase, Snapshot, Tool,
+    canonical_digest,
 };
 use serde_json::{Value, json};
 
@@ -116,7 +117,12 @@ fn emit_binding(
         "policies": binding.policies,
         "tool": tool.map(|tool| tool.contract),
     }))?;
-    let definition = definition(binding.wire_name.as_str(), description.as_deref(), &narrowed.input, output_schema.as_ref())?;
+    let definition = definition(
+        binding.wire_name.as_str(),
+        description.as_deref(),
+        &narrowed.input,
+        output_schema.as_ref(),
+    )?;
     Ok(Binding {
         wire_name: binding.wire_name.clone(),
         grants: binding.grant.clone(),
@@ -160,7 +166,8 @@ fn emit_tool(tool: &ToolManifest, program: &Program) -> Result<Tool, CanonicalEr
         "strict": tool.strict,
         "terminal": tool.terminal,
     }))?;
-    let definition = definition(tool.head.id.name().as_str(), tool.description.as_deref(), input, output.as_ref())?;
+    let definition =
+        definition(tool.head.id.name().as_str(), tool.description.as_deref(), input, output.as_ref())?;
     Ok(Tool {
         content_hash: tool.head.content_hash,
         description: tool.description.clone(),

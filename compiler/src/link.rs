@@ -9,9 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{DecisionType, Reference, SideEffectClass};
-use bailiwick_bundles::{BoundaryId, Diagnostic, LogicalId, Outcome, SchemaSource, SecretName, WireName, code, nearest};
+use bailiwick_bundles::{
+    BoundaryId, Diagnostic, LogicalId, Outcome, SchemaSource, SecretName, WireName, code, nearest,
+};
 use bailiwick_policy::{AttachedBy, Attachment, Decision, Policy, PolicyId, Scope};
-use bailiwick_snapshots::{DocumentKey, Evidence, Grant, Identity, Pin, PolicyRecord, Snapshot, SnapshotKind};
+use bailiwick_snapshots::{
+    ArtifactKind, DocumentKey, Evidence, Grant, Identity, Pin, PolicyRecord, Snapshot,
+};
 use serde_json::{Map, Value, json};
 
 use crate::bundle::{Bundle, Named};
@@ -24,7 +28,7 @@ use crate::session::Session;
 #[derive(Debug)]
 pub struct Program {
     /// What it publishes as.
-    pub kind: SnapshotKind,
+    pub kind: ArtifactKind,
     /// Who it is.
     pub identity: Identity,
     /// Descriptive metadata of the published document.
@@ -82,7 +86,8 @@ pub struct LinkedBinding {
 /// Links a resolution. `None` where there is nothing to publish.
 pub fn link(session: &mut Session, bundle: &Bundle, resolution: Resolution) -> Outcome<Program> {
     let before = session.diagnostics.len();
-    let value = Linker { session, policies: BTreeMap::new(), said: BTreeSet::new() }.program(bundle, resolution);
+    let value =
+        Linker { session, policies: BTreeMap::new(), said: BTreeSet::new() }.program(bundle, resolution);
     Outcome::new(value, session.diagnostics.split_off(before))
 }
 
@@ -181,8 +186,10 @@ impl Linker<'_> {
                 Grant::Tool(key) => key.id.clone(),
                 Grant::Mcp { id, .. } => id.clone(),
             };
-            let Some(wire_name) =
-                delegation.wire_name.clone().or_else(|| WireName::derived(&delegation.ask.reference.target()))
+            let Some(wire_name) = delegation
+                .wire_name
+                .clone()
+                .or_else(|| WireName::derived(&delegation.ask.reference.target()))
             else {
                 continue;
             };
@@ -194,7 +201,12 @@ impl Linker<'_> {
                 tool: None,
                 grant,
                 description: delegation.description.clone(),
-                input: Some(delegation.input.clone().unwrap_or_else(|| Arc::new(SchemaSource::synthetic(task_schema())))),
+                input: Some(
+                    delegation
+                        .input
+                        .clone()
+                        .unwrap_or_else(|| Arc::new(SchemaSource::synthetic(task_schema()))),
+                ),
                 class: Some(SideEffectClass::NonIdempotentWrite),
                 class_origin: delegation.ask.origin,
                 extensions: delegation.extensions.clone(),
@@ -222,7 +234,8 @@ impl Linker<'_> {
     }
 
     fn capabilities(&mut self, agent: &AgentManifest, tool: &ToolManifest, origin: Origin) {
-        for wanted in tool.requires_capabilities.iter().filter(|wanted| !agent.capabilities.contains(wanted)) {
+        for wanted in tool.requires_capabilities.iter().filter(|wanted| !agent.capabilities.contains(wanted))
+        {
             let near = nearest(wanted, agent.capabilities.iter().map(String::as_str));
             let diagnostic = Diagnostic::new(
                 &code::UNMET_CAPABILITY,
@@ -233,7 +246,8 @@ impl Linker<'_> {
                 |near| format!("`{}` has `{near}`: the same?", agent.head.id),
             );
             let diagnostic = self.session.label(diagnostic, origin, text);
-            self.session.push(diagnostic.help(format!("add `{wanted}` to `spec.capabilities`, or drop the binding")));
+            self.session
+                .push(diagnostic.help(format!("add `{wanted}` to `spec.capabilities`, or drop the binding")));
         }
     }
 
@@ -258,12 +272,26 @@ impl Linker<'_> {
         }
         for (boundary, origin, policies) in &agent.boundaries {
             let by = AttachedBy::AgentBoundary(boundary.clone());
-            self.attach_boundary(&agent.manifest.head.id, *origin, boundary, policies, (by, id), &mut attached);
+            self.attach_boundary(
+                &agent.manifest.head.id,
+                *origin,
+                boundary,
+                policies,
+                (by, id),
+                &mut attached,
+            );
         }
         if let Some(tool) = tool {
             for (boundary, origin, policies) in &tool.boundaries {
                 let by = AttachedBy::ToolBoundary(boundary.clone());
-                self.attach_boundary(&tool.manifest.head.id, *origin, boundary, policies, (by, id), &mut attached);
+                self.attach_boundary(
+                    &tool.manifest.head.id,
+                    *origin,
+                    boundary,
+                    policies,
+                    (by, id),
+                    &mut attached,
+                );
             }
         }
         attached.into_iter().collect()
@@ -297,9 +325,12 @@ impl Linker<'_> {
     ) {
         if policies.is_empty() {
             if self.said.insert((boundary.clone(), owner.clone())) {
+                let diagnostic = Diagnostic::new(
+                    &code::UNDEFINED_BOUNDARY,
+                    format!("no policy implements the boundary `{boundary}`"),
+                );
                 let diagnostic =
-                    Diagnostic::new(&code::UNDEFINED_BOUNDARY, format!("no policy implements the boundary `{boundary}`"));
-                let diagnostic = self.session.label(diagnostic, origin, "every call under it will need an approval");
+                    self.session.label(diagnostic, origin, "every call under it will need an approval");
                 self.session.push(diagnostic.help(format!(
                     "write a Policy whose `metadata.governance.authority_boundaries` lists `{boundary}`"
                 )));
@@ -359,9 +390,13 @@ impl Linker<'_> {
             let near = nearest(&scope.to_string(), ids.iter().map(String::as_str)).map(str::to_owned);
             let diagnostic = Diagnostic::new(
                 &code::UNKNOWN_SCOPE,
-                format!("`{}` is about `{scope}`, which `{}` does not call", policy.head.id, agent.manifest.head.id),
+                format!(
+                    "`{}` is about `{scope}`, which `{}` does not call",
+                    policy.head.id, agent.manifest.head.id
+                ),
             );
-            let text = near.map_or_else(|| "names no binding".to_owned(), |near| format!("did you mean `{near}`?"));
+            let text =
+                near.map_or_else(|| "names no binding".to_owned(), |near| format!("did you mean `{near}`?"));
             let diagnostic = self.session.label(diagnostic, policy.scope_origin, text);
             self.session.push(diagnostic.help("correct the scope, or do not attach the policy here"));
         }
@@ -373,9 +408,10 @@ impl Linker<'_> {
             let id = &agent.manifest.head.id;
             agent.manifest.secrets.iter().map(move |(name, env, origin)| (name, env, id, *origin))
         });
-        let frozen = resolution.frozen.iter().flat_map(|snapshot| &snapshot.agents).flat_map(|(key, agent)| {
-            agent.secrets.iter().map(move |(name, env)| (name, env, &key.id, Origin::NOWHERE))
-        });
+        let frozen =
+            resolution.frozen.iter().flat_map(|snapshot| &snapshot.agents).flat_map(|(key, agent)| {
+                agent.secrets.iter().map(move |(name, env)| (name, env, &key.id, Origin::NOWHERE))
+            });
         for (name, env, id, origin) in own.chain(frozen) {
             let Some((first, owner, earlier)) = union.get(name) else {
                 union.insert(name.clone(), (env.clone(), id.clone(), origin));
@@ -412,7 +448,8 @@ fn named_policies(tool: &ToolManifest, resolution: &Resolution) -> BTreeMap<Stri
         Reference::Path(path) => Some(path.clone()),
         Reference::Logical { .. } => None,
     });
-    let resolved = resolution.tools.get(&tool.head.key()).map_or(&[][..], |tool| tool.default_policies.as_slice());
+    let resolved =
+        resolution.tools.get(&tool.head.key()).map_or(&[][..], |tool| tool.default_policies.as_slice());
     paths.zip(resolved.iter().map(|policy| policy.head.id.clone())).collect()
 }
 

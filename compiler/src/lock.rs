@@ -92,7 +92,8 @@ impl Lock {
     /// What changes from `self` to `new`, one line each: `+` added, `-` removed, `~` changed.
     pub fn changes(&self, new: &Self) -> Vec<String> {
         let mut lines = Vec::new();
-        let name = |block: &Block| format!("{} {} {}", block.kind.as_str().to_lowercase(), block.id, block.version);
+        let name =
+            |block: &Block| format!("{} {} {}", block.kind.as_str().to_lowercase(), block.id, block.version);
         for (key, block) in &self.blocks {
             if !new.blocks.contains_key(key) {
                 lines.push(format!("- {}", name(block)));
@@ -106,13 +107,19 @@ impl Lock {
             let mut line = format!("~ {}:", name(block));
             let bare = line.len();
             if old.content_hash != block.content_hash {
-                let _ = write!(line, " content {} → {}", old.content_hash.short(), block.content_hash.short());
+                let _ =
+                    write!(line, " content {} → {}", old.content_hash.short(), block.content_hash.short());
             }
             if old.from != block.from {
                 let _ = write!(line, " from {} → {}", old.from, block.from);
             }
             if old.constraints != block.constraints {
-                let _ = write!(line, " constraints {} → {}", old.constraints.join(" "), block.constraints.join(" "));
+                let _ = write!(
+                    line,
+                    " constraints {} → {}",
+                    old.constraints.join(" "),
+                    block.constraints.join(" ")
+                );
             }
             if line.len() > bare {
                 lines.push(line);
@@ -138,7 +145,8 @@ pub fn read(session: &mut Session, read: &ReadFile) -> Option<Lock> {
     let Some(node) = node.filter(|_| session.diagnostics.len() == before) else {
         for diagnostic in session.diagnostics.iter_mut().skip(before) {
             diagnostic.code = &code::INVALID_LOCK;
-            diagnostic.help = Some("restore the file from version control, or remove it and run `bailiwick lock`".into());
+            diagnostic.help =
+                Some("restore the file from version control, or remove it and run `bailiwick lock`".into());
         }
         return None;
     };
@@ -169,7 +177,9 @@ struct Reader<'s> {
 impl Reader<'_> {
     fn fault(&mut self, diagnostic: Diagnostic) {
         self.failed = true;
-        self.session.push(diagnostic.help("restore the file from version control, or remove it and run `bailiwick lock`"));
+        self.session.push(
+            diagnostic.help("restore the file from version control, or remove it and run `bailiwick lock`"),
+        );
     }
 
     fn invalid(&mut self, span: Span, message: impl Into<String>) {
@@ -193,7 +203,9 @@ impl Reader<'_> {
             Some((_, span)) => self.invalid(span, "`format` is a number"),
             None => self.invalid(node.span, "the lock has no `format`"),
         }
-        for (key, _) in entries.iter().filter(|(key, _)| !["format", "documents"].contains(&key.value.as_str())) {
+        for (key, _) in
+            entries.iter().filter(|(key, _)| !["format", "documents"].contains(&key.value.as_str()))
+        {
             self.invalid(key.span, format!("unknown field `{}` in the lock", key.value));
         }
         let Some(documents) = node.get("documents").and_then(Node::as_sequence) else {
@@ -231,8 +243,11 @@ impl Reader<'_> {
         let content_hash = if node.get("content_hash").is_none() {
             let name = node.get("id").and_then(Node::as_str).unwrap_or("a document").to_owned();
             self.fault(
-                Diagnostic::new(&code::MISSING_HASH, format!("`{name}` is locked without its `content_hash`"))
-                    .label(node.span, "no digest here"),
+                Diagnostic::new(
+                    &code::MISSING_HASH,
+                    format!("`{name}` is locked without its `content_hash`"),
+                )
+                .label(node.span, "no digest here"),
             );
             None
         } else {
@@ -247,7 +262,14 @@ impl Reader<'_> {
         }
         constraints.sort();
         constraints.dedup();
-        Some(Block { kind: kind?, id: id?, version: version?, from: from?, constraints, content_hash: content_hash? })
+        Some(Block {
+            kind: kind?,
+            id: id?,
+            version: version?,
+            from: from?,
+            constraints,
+            content_hash: content_hash?,
+        })
     }
 
     fn parse<T>(&mut self, node: &Node, key: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {

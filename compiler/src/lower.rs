@@ -109,11 +109,7 @@ fn schema(
 }
 
 /// The one value in a file that is not a document.
-fn only_document(
-    session: &mut Session,
-    read: &crate::session::ReadFile,
-    asked: Span,
-) -> Option<Arc<Node>> {
+fn only_document(session: &mut Session, read: &crate::session::ReadFile, asked: Span) -> Option<Arc<Node>> {
     let nodes = read.nodes.as_ref()?;
     match nodes.as_slice() {
         [node] => Some(Arc::clone(node)),
@@ -168,17 +164,25 @@ fn instructions_file(
     let path = find(session, place, reference, version, RefKind::Instructions)?;
     let is_yaml = ["yaml", "yml"].iter().any(|end| crate::session::has_extension(&path, end));
     if !is_yaml {
-        return session.read(place.folder, &path, Some(reference.span))?.text.map(|text| text.as_ref().to_owned());
+        return session
+            .read(place.folder, &path, Some(reference.span))?
+            .text
+            .map(|text| text.as_ref().to_owned());
     }
     let read = session.parse(place.folder, &path, Some(reference.span))?;
     let node = only_document(session, &read, reference.span)?;
     let text = match &node.value {
         NodeValue::Mapping(entries) => {
-            for (key, _) in entries.iter().filter(|(key, _)| key.value != "text" && !key.value.starts_with("x-")) {
+            for (key, _) in
+                entries.iter().filter(|(key, _)| key.value != "text" && !key.value.starts_with("x-"))
+            {
                 session.push(
-                    Diagnostic::new(&code::UNKNOWN_FIELD, format!("unknown field `{}` in instructions", key.value))
-                        .label(key.span, "not known")
-                        .help("an instructions file is a string, or a map with `text`"),
+                    Diagnostic::new(
+                        &code::UNKNOWN_FIELD,
+                        format!("unknown field `{}` in instructions", key.value),
+                    )
+                    .label(key.span, "not known")
+                    .help("an instructions file is a string, or a map with `text`"),
                 );
             }
             node.get("text").and_then(Node::as_str)

@@ -55,7 +55,9 @@ pub fn narrow(session: &mut Session, program: Program) -> Outcome<Narrowed> {
     let bindings = program
         .agents
         .iter()
-        .map(|agent| agent.bindings.iter().map(|binding| check(session, binding, &mut said_assumed)).collect())
+        .map(|agent| {
+            agent.bindings.iter().map(|binding| check(session, binding, &mut said_assumed)).collect()
+        })
         .collect();
     for tool in program.tools.values().filter(|_| program.agents.is_empty()) {
         assumed(session, tool, &mut said_assumed);
@@ -174,7 +176,8 @@ fn undecided(
         &code::UNDECIDED,
         format!("cannot prove that `{}` accepts no more than `{contract}`", binding.wire_name),
     );
-    let inner = reason.inner_pointer.as_deref().and_then(|pointer| own.span(pointer)).or_else(|| own.origin());
+    let inner =
+        reason.inner_pointer.as_deref().and_then(|pointer| own.span(pointer)).or_else(|| own.origin());
     diagnostic = match inner {
         Some(span) => diagnostic.label(span, format!("`{}` defeats the proof", reason.keyword)),
         None => session.label(diagnostic, binding.origin, "this binding"),
@@ -219,7 +222,9 @@ fn advice(keyword: &str, contract: &Value, pointer: &str) -> String {
         }
         ("enum" | "const", _) => "leave only values of the contract".to_owned(),
         ("required", Some(value)) => format!("require what the contract does: {value}"),
-        ("additionalProperties" | "unevaluatedProperties", _) => "declare no property that the contract lacks".to_owned(),
+        ("additionalProperties" | "unevaluatedProperties", _) => {
+            "declare no property that the contract lacks".to_owned()
+        }
         _ => format!("keep to the contract's `{keyword}`"),
     }
 }
@@ -255,8 +260,11 @@ fn milder(session: &mut Session, binding: &LinkedBinding, tool: &ToolManifest, c
     );
     let diagnostic = session.label(diagnostic, binding.class_origin, recovery(class));
     let assumed = if tool.class.is_some() { "" } else { " (assumed)" };
-    let diagnostic =
-        session.label(diagnostic, tool.class_origin, format!("`{declared}`{assumed}: {}", recovery(declared)));
+    let diagnostic = session.label(
+        diagnostic,
+        tool.class_origin,
+        format!("`{declared}`{assumed}: {}", recovery(declared)),
+    );
     session.push(diagnostic.help(format!("write `{declared}` or a stricter class, or leave it out")));
 }
 

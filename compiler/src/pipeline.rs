@@ -97,7 +97,12 @@ pub fn compile(
     Compilation { resolved, compiled: compiled.filter(|_| !refused), environment }
 }
 
-fn find_environment(session: &mut Session, open: &OpenCatalogs, folder: &Utf8Path, cwd: &Utf8Path) -> Environment {
+fn find_environment(
+    session: &mut Session,
+    open: &OpenCatalogs,
+    folder: &Utf8Path,
+    cwd: &Utf8Path,
+) -> Environment {
     let known = bailiwick_bundles::find_settings(folder)
         .and_then(|path| open.by_folder.get(&path.parent().map(Utf8Path::to_owned)));
     match known {
@@ -109,7 +114,8 @@ fn find_environment(session: &mut Session, open: &OpenCatalogs, folder: &Utf8Pat
 /// Catalogs and stores that may lie inside the bundle's directory: their documents are not the bundle's.
 fn foreign_folders(environment: &Environment) -> Vec<Utf8PathBuf> {
     let settings = &environment.settings;
-    let places = settings.catalogs.values().map(|catalog| catalog.place.path()).chain(settings.store.as_deref());
+    let places =
+        settings.catalogs.values().map(|catalog| catalog.place.path()).chain(settings.store.as_deref());
     places.filter_map(|place| environment.resolve(place).0.canonicalize_utf8().ok()).collect()
 }
 
@@ -124,7 +130,9 @@ fn run(
     let old_lock = lock_file.as_ref().and_then(|read| lock::read(session, read));
     let kept = old_lock.clone().unwrap_or_default();
     let options = match mode {
-        LockMode::Keep | LockMode::Locked => ResolveOptions { lock: kept, trust: Vec::new(), trust_all: false },
+        LockMode::Keep | LockMode::Locked => {
+            ResolveOptions { lock: kept, trust: Vec::new(), trust_all: false }
+        }
         LockMode::Update(ids) => {
             ResolveOptions { lock: kept.without(ids), trust: ids.clone(), trust_all: ids.is_empty() }
         }
@@ -205,5 +213,8 @@ pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
 
 /// Faults of disks and stores rather than of what somebody wrote.
 fn is_machine_fault(code: &Code) -> bool {
-    code.stage() == "store" || *code == code::UNREADABLE || *code == code::SOURCE_NOT_FOUND || *code == code::AMBIGUOUS_SOURCE
+    code.stage() == "store"
+        || *code == code::UNREADABLE
+        || *code == code::SOURCE_NOT_FOUND
+        || *code == code::AMBIGUOUS_SOURCE
 }

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bailiwick_bundles::{
-    Diagnostic, FileFault, FileId, Folder, Node, SchemaSource, SourceMap, Span, add_text, code, read_json, read_yaml,
+    Diagnostic, FileFault, FileId, Folder, Node, SchemaSource, SourceMap, Span, add_text, code, read_json,
+    read_yaml,
 };
 use bailiwick_narrowing::{Schema, SchemaError, SchemaErrorKind};
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bailiwick_bundles::documents::phrony::Reference;
 use bailiwick_bundles::{Digest, SchemaSource};
 use bailiwick_policy::{Policy, PolicyId};
-use bailiwick_snapshots::{DocumentKey, PolicyRecord, Snapshot, SnapshotKind, Tool};
+use bailiwick_snapshots::{ArtifactKind, DocumentKey, PolicyRecord, Snapshot, Tool};
 
 use crate::manifest::{Ask, Head, Home, Manifest, PolicyManifest, SideEffectCase, ToolManifest};
 use crate::origin::Origin;
@@ -27,12 +27,12 @@ pub fn thaw(mut snapshot: Snapshot, catalog: &Arc<str>) -> Thawed {
     let identity = &snapshot.identity;
     let key = DocumentKey::new(identity.id(), identity.version.clone());
     let contract = match snapshot.kind {
-        SnapshotKind::Tool => snapshot.tools.remove(&key).map(|tool| thaw_tool(&key, tool, catalog)),
-        SnapshotKind::Policy => snapshot
+        ArtifactKind::Tool => snapshot.tools.remove(&key).map(|tool| thaw_tool(&key, tool, catalog)),
+        ArtifactKind::Policy => snapshot
             .policies
             .remove(&PolicyId::Document(key.id.clone(), key.version.clone()))
             .map(|record| thaw_policy(&key, record, catalog)),
-        SnapshotKind::Agent | SnapshotKind::Bundle => None,
+        ArtifactKind::Agent | ArtifactKind::Bundle => None,
     };
     contract.map_or_else(|| Thawed::Closure(Arc::new(snapshot)), Thawed::Contract)
 }
@@ -83,7 +83,10 @@ fn thaw_tool(key: &DocumentKey, tool: Tool, catalog: &Arc<str>) -> Manifest {
         cases: tool
             .side_effect_cases
             .into_iter()
-            .map(|case| SideEffectCase { when: Arc::new(SchemaSource::synthetic(case.when)), class: case.class })
+            .map(|case| SideEffectCase {
+                when: Arc::new(SchemaSource::synthetic(case.when)),
+                class: case.class,
+            })
             .collect(),
     }))
 }

@@ -35,34 +35,10 @@ use bailiwick_policy::{Attachment, Policy, PolicyId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
+use crate::store::ArtifactKind;
+
 /// The format this crate writes and reads.
 pub const FORMAT: u64 = 1;
-
-/// What was published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SnapshotKind {
-    /// One agent and what it calls.
-    Agent,
-    /// A closure of agents.
-    Bundle,
-    /// The contract of one tool.
-    Tool,
-    /// One policy.
-    Policy,
-}
-
-impl SnapshotKind {
-    /// The lower-case word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::Bundle => "bundle",
-            Self::Tool => "tool",
-            Self::Policy => "policy",
-        }
-    }
-}
 
 /// The frozen artifact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,7 +47,7 @@ pub struct Snapshot {
     /// Always [`FORMAT`].
     pub format: u64,
     /// What was published.
-    pub kind: SnapshotKind,
+    pub kind: ArtifactKind,
     /// Who it is.
     pub identity: Identity,
     /// Keys of `agents`, the root first.

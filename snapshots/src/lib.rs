@@ -16,11 +16,10 @@ mod store;
 pub use canonical::{CanonicalError, canonical_digest, from_canonical, to_canonical};
 pub use format::{
     Agent, Auth, Binding, DocumentKey, Evidence, FORMAT, Framework, Grant, Identity, InputNarrowing, Limits,
-    Model, Narrowing, Output, Pin, PolicyRecord, PolicyReference, Server, SideEffectCase, Snapshot,
-    SnapshotKind, SnapshotKindError, Tool,
+    Model, Narrowing, Output, Pin, PolicyRecord, PolicyReference, Server, SideEffectCase, Snapshot, Tool,
 };
 pub use snapshot::SnapshotError;
 pub use store::{
-    Artifact, Disagreement, Entry, Fault, FaultKind, FindError, PublishError, Published, Store, StoreError,
-    Verification,
+    Artifact, ArtifactKind, ArtifactKindError, Disagreement, Entry, Fault, FaultKind, FindError,
+    PublishError, Published, Store, StoreError, Verification,
 };

@@ -24,7 +24,9 @@ impl fmt::Display for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Canonical(error) => fmt::Display::fmt(error, f),
-            Self::UnknownFormat(found) => write!(f, "snapshot format {found} is not known; this reads format {FORMAT}"),
+            Self::UnknownFormat(found) => {
+                write!(f, "snapshot format {found} is not known; this reads format {FORMAT}")
+            }
             Self::Shape(what) => write!(f, "not a snapshot of format {FORMAT}: {what}"),
         }
     }
@@ -75,7 +77,7 @@ impl Snapshot {
             member.version = blank.clone();
         }
         let policy = bailiwick_policy::PolicyId::Document(own.id, own.version);
-        if self.kind == crate::SnapshotKind::Policy
+        if self.kind == crate::ArtifactKind::Policy
             && let Some(mut record) = bare.policies.remove(&policy)
         {
             record.rule.id = bailiwick_policy::PolicyId::Document(renamed.id.clone(), blank);

@@ -1,9 +1,9 @@
 //! `kind: Agent`.
 
-use bailiwick_bundles::{Count, Spanned};
 use bailiwick_bundles::documents::phrony::{
     self, AgentDocument, Binding, Delegation, Instructions, McpServer, SchemaObject, Transport,
 };
+use bailiwick_bundles::{Count, Spanned};
 use bailiwick_snapshots::{Auth, Limits, Model, Output, Server};
 use serde_json::Value;
 
@@ -90,7 +90,10 @@ fn lower_binding(
     let wire_span = binding.wire_name.as_ref().map_or(binding.reference.span, |name| name.span);
     let class_span = binding.side_effect_class.as_ref().map_or(binding.reference.span, |class| class.span);
     BindingManifest {
-        ask: Ask { reference: binding.reference.value.clone(), origin: session.origin(binding.reference.span) },
+        ask: Ask {
+            reference: binding.reference.value.clone(),
+            origin: session.origin(binding.reference.span),
+        },
         wire_name: binding.wire_name.as_ref().map(|name| name.value.clone()),
         wire_origin: session.origin(wire_span),
         description: binding.description.as_ref().map(|text| text.value.clone()),
@@ -159,13 +162,16 @@ fn lower_model(model: &phrony::Model) -> Model {
 }
 
 fn lower_limits(limits: Option<&phrony::Limits>) -> Limits {
-    let read = |field: fn(&phrony::Limits) -> Option<&Spanned<Count>>| limits.and_then(|limits| count(field(limits)));
+    let read = |field: fn(&phrony::Limits) -> Option<&Spanned<Count>>| {
+        limits.and_then(|limits| count(field(limits)))
+    };
     Limits {
         max_tokens_per_run: read(|limits| limits.max_tokens_per_run.as_ref()),
         max_loop_iterations: read(|limits| limits.max_loop_iterations.as_ref()),
         max_wall_clock_seconds: read(|limits| limits.max_wall_clock_seconds.as_ref()),
         max_hitl_wait_minutes: read(|limits| limits.max_hitl_wait_minutes.as_ref()),
-        max_subagent_depth: read(|limits| limits.max_subagent_depth.as_ref()).unwrap_or(DEFAULT_SUBAGENT_DEPTH),
+        max_subagent_depth: read(|limits| limits.max_subagent_depth.as_ref())
+            .unwrap_or(DEFAULT_SUBAGENT_DEPTH),
         on_limit: limits.and_then(|limits| value(limits.on_limit.as_ref())),
     }
 }

@@ -20,7 +20,10 @@ pub(super) fn lower(
     let content_hash: Digest = match canonical_digest(content) {
         Ok(digest) => digest,
         Err(error) => {
-            session.push(Diagnostic::new(&code::INEXACT_NUMBER, error.to_string()).label(metadata.span, "in this document"));
+            session.push(
+                Diagnostic::new(&code::INEXACT_NUMBER, error.to_string())
+                    .label(metadata.span, "in this document"),
+            );
             return None;
         }
     };
@@ -55,7 +58,9 @@ fn evidence(metadata: &Metadata, extensions: &[&Extensions]) -> Evidence {
         owner: metadata.owner.as_ref().map(|owner| owner.value.clone()),
         labels: strings(metadata.labels.as_ref()),
         annotations: strings(metadata.annotations.as_ref()),
-        risk_tier: governance.and_then(|governance| governance.risk_tier.as_ref()).map(|tier| tier.value.clone()),
+        risk_tier: governance
+            .and_then(|governance| governance.risk_tier.as_ref())
+            .map(|tier| tier.value.clone()),
         classifications,
         frameworks: governance
             .and_then(|governance| governance.frameworks.as_ref())

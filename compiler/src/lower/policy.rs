@@ -1,7 +1,7 @@
 //! `kind: Policy`.
 
-use bailiwick_bundles::documents::phrony::{self, ConditionDoc, DecisionDoc, PolicyDocument};
 use bailiwick_bundles::Node;
+use bailiwick_bundles::documents::phrony::{self, ConditionDoc, DecisionDoc, PolicyDocument};
 use bailiwick_policy::{Comparison, Condition, Decision, Policy, PolicyId, Scope, Timeout};
 
 use super::{Content, Place, head, value};
@@ -39,8 +39,12 @@ pub(super) fn lower(
 
 fn condition(document: &ConditionDoc) -> Condition {
     match document {
-        ConditionDoc::All(conditions, _) => Condition::All { all: conditions.iter().map(condition).collect() },
-        ConditionDoc::Any(conditions, _) => Condition::Any { any: conditions.iter().map(condition).collect() },
+        ConditionDoc::All(conditions, _) => {
+            Condition::All { all: conditions.iter().map(condition).collect() }
+        }
+        ConditionDoc::Any(conditions, _) => {
+            Condition::Any { any: conditions.iter().map(condition).collect() }
+        }
         ConditionDoc::Not(inner, _) => Condition::Not { not: Box::new(condition(inner)) },
         ConditionDoc::Leaf(leaf) => Condition::Leaf(Comparison {
             field: leaf.field.value.clone(),

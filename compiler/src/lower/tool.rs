@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bailiwick_bundles::documents::phrony::{Predicate, SideEffectClass, ToolDocument};
 use bailiwick_bundles::{Decode, Decoder, Diagnostic, Node, code};
 
-use super::{Content, Place, head, policies, pointer, schema};
+use super::{Content, Place, head, pointer, policies, schema};
 use crate::manifest::{SideEffectCase, ToolManifest};
 use crate::session::Session;
 

@@ -34,7 +34,13 @@ fn write(out: &mut String, diagnostic: &Diagnostic, sources: &SourceMap, style: 
         (true, Severity::Warning) => ("\u{1b}[33;1m", "\u{1b}[1m", "\u{1b}[0m"),
         (true, Severity::Note) => ("\u{1b}[36;1m", "\u{1b}[1m", "\u{1b}[0m"),
     };
-    writeln!(out, "{on}{}[{}]{off}{bold}: {}{off}", severity.as_str(), diagnostic.code.id, diagnostic.message)?;
+    writeln!(
+        out,
+        "{on}{}[{}]{off}{bold}: {}{off}",
+        severity.as_str(),
+        diagnostic.code.id,
+        diagnostic.message
+    )?;
     let mut files: Vec<FileId> = Vec::new();
     for label in &diagnostic.labels {
         if !files.contains(&label.span.file) {
@@ -57,7 +63,13 @@ fn write(out: &mut String, diagnostic: &Diagnostic, sources: &SourceMap, style: 
     writeln!(out)
 }
 
-fn write_snippet(out: &mut String, file: FileId, labels: &[&Label], sources: &SourceMap, style: Style) -> fmt::Result {
+fn write_snippet(
+    out: &mut String,
+    file: FileId,
+    labels: &[&Label],
+    sources: &SourceMap,
+    style: Style,
+) -> fmt::Result {
     let Some(source) = sources.get(file) else { return Ok(()) };
     if source.text().is_empty() {
         writeln!(out, "   ╭─[{}]", source.path())?;

@@ -42,7 +42,13 @@ impl<'a> Chooser<'a> {
         let mut choices: Vec<Choice> = self.choices.into_values().map(|(choice, _)| choice).collect();
         choices.extend(self.members.into_values());
         choices.sort_by(|a, b| {
-            (&a.id, a.kind, &a.version, &a.constraint, a.by_name).cmp(&(&b.id, b.kind, &b.version, &b.constraint, b.by_name))
+            (&a.id, a.kind, &a.version, &a.constraint, a.by_name).cmp(&(
+                &b.id,
+                b.kind,
+                &b.version,
+                &b.constraint,
+                b.by_name,
+            ))
         });
         choices
     }
@@ -71,7 +77,9 @@ impl<'a> Chooser<'a> {
     pub(super) fn choose(&mut self, ask: &Ask, kind: Kind, home: &Home) -> Option<Fetched> {
         match &ask.reference {
             Reference::Path(path) => self.by_path(path, kind, home, ask.origin).map(Fetched::Manifest),
-            Reference::Logical { id, constraint } => self.by_name(id, constraint.as_ref(), kind, home, ask.origin),
+            Reference::Logical { id, constraint } => {
+                self.by_name(id, constraint.as_ref(), kind, home, ask.origin)
+            }
         }
     }
 
@@ -79,9 +87,12 @@ impl<'a> Chooser<'a> {
         let asked = self.session.origins.span(origin)?;
         if *home != Home::Bundle {
             self.session.push(
-                Diagnostic::new(&code::REF_NOT_FOUND, format!("`{path}` is a path in a document of a catalog"))
-                    .label(asked, "there is no bundle around it")
-                    .help("refer to it by `namespace.name@constraint`"),
+                Diagnostic::new(
+                    &code::REF_NOT_FOUND,
+                    format!("`{path}` is a path in a document of a catalog"),
+                )
+                .label(asked, "there is no bundle around it")
+                .help("refer to it by `namespace.name@constraint`"),
             );
             return None;
         }
@@ -131,15 +142,16 @@ impl<'a> Chooser<'a> {
         {
             let kind = manifest.kind();
             let why = reason(&mismatch, constraint);
-            let diagnostic =
-                Diagnostic::new(&code::NO_MATCH, format!("no version of {} `{}` satisfies `{constraint}`", word(kind), head.id));
-            let diagnostic = self.session.label(diagnostic, origin, "asked for here");
-            let diagnostic = self.session.label(diagnostic, head.origin, format!("the bundle has {}", head.version));
-            self.session.push(
-                diagnostic
-                    .note(format!("{} is passed over: {why}", head.version))
-                    .help("a document of the bundle comes before the catalogs: change the constraint or the document"),
+            let diagnostic = Diagnostic::new(
+                &code::NO_MATCH,
+                format!("no version of {} `{}` satisfies `{constraint}`", word(kind), head.id),
             );
+            let diagnostic = self.session.label(diagnostic, origin, "asked for here");
+            let diagnostic =
+                self.session.label(diagnostic, head.origin, format!("the bundle has {}", head.version));
+            self.session.push(diagnostic.note(format!("{} is passed over: {why}", head.version)).help(
+                "a document of the bundle comes before the catalogs: change the constraint or the document",
+            ));
             return None;
         }
         let choice = Choice {
@@ -172,7 +184,13 @@ impl<'a> Chooser<'a> {
         let candidates = self.catalogs.candidates(&catalog, kind, id);
         if candidates.is_empty() {
             let near = self.bundle.nearest(kind, id).or_else(|| self.catalogs.nearest(&catalog, kind, id));
-            self.not_found(id, kind, origin, &format!("neither in the bundle nor in catalog `{catalog}`"), near);
+            self.not_found(
+                id,
+                kind,
+                origin,
+                &format!("neither in the bundle nor in catalog `{catalog}`"),
+                near,
+            );
             return None;
         }
         let constraint_text = constraint.map_or_else(|| "*".to_owned(), ToString::to_string);
@@ -184,10 +202,13 @@ impl<'a> Chooser<'a> {
         };
         let locked = pinned.as_ref() == Some(&candidate.version);
         if locked && let Some(why) = &candidate.yanked {
-            let diagnostic =
-                Diagnostic::new(&code::YANKED, format!("{} `{id}` {} was withdrawn: {why}", word(kind), candidate.version));
+            let diagnostic = Diagnostic::new(
+                &code::YANKED,
+                format!("{} `{id}` {} was withdrawn: {why}", word(kind), candidate.version),
+            );
             let diagnostic = self.session.label(diagnostic, origin, "still pinned by the lock");
-            self.session.push(diagnostic.help(format!("move to another version: `bailiwick lock --update {id}`")));
+            self.session
+                .push(diagnostic.help(format!("move to another version: `bailiwick lock --update {id}`")));
         }
         let fetched = self.catalogs.fetch(self.session, &catalog, id, candidate)?;
         let content_hash = match &fetched {
@@ -268,8 +289,12 @@ impl<'a> Chooser<'a> {
         passed_over: &[PassedOver],
         origin: Origin,
     ) {
-        let wanted = constraint.map_or_else(|| "any version".to_owned(), |constraint| format!("`{constraint}`"));
-        let diagnostic = Diagnostic::new(&code::NO_MATCH, format!("no version of {} `{id}` satisfies {wanted}", word(kind)));
+        let wanted =
+            constraint.map_or_else(|| "any version".to_owned(), |constraint| format!("`{constraint}`"));
+        let diagnostic = Diagnostic::new(
+            &code::NO_MATCH,
+            format!("no version of {} `{id}` satisfies {wanted}", word(kind)),
+        );
         let diagnostic = self.session.label(diagnostic, origin, "asked for here");
         let list: Vec<String> =
             passed_over.iter().map(|passed| format!("{} {}", passed.version, passed.why)).collect();
@@ -291,7 +316,9 @@ impl<'a> Chooser<'a> {
         let mut ids: Vec<LogicalId> = Vec::new();
         if *home == Home::Bundle {
             ids.extend(self.bundle.documents.values().filter_map(|manifest| match manifest {
-                Manifest::Policy(policy) if policy.policy.implements(boundary) => Some(policy.head.id.clone()),
+                Manifest::Policy(policy) if policy.policy.implements(boundary) => {
+                    Some(policy.head.id.clone())
+                }
                 Manifest::Policy(_) | Manifest::Agent(_) | Manifest::Tool(_) => None,
             }));
         }
@@ -302,7 +329,9 @@ impl<'a> Chooser<'a> {
         ids.dedup();
         ids.iter()
             .filter_map(|id| match self.by_name(id, None, Kind::Policy, home, origin)? {
-                Fetched::Manifest(Manifest::Policy(policy)) if policy.policy.implements(boundary) => Some(policy),
+                Fetched::Manifest(Manifest::Policy(policy)) if policy.policy.implements(boundary) => {
+                    Some(policy)
+                }
                 Fetched::Manifest(_) | Fetched::Frozen(..) => None,
             })
             .collect()
@@ -317,7 +346,9 @@ fn pick<'c>(
 ) -> (Option<&'c Candidate>, Vec<PassedOver>) {
     let unfit = |candidate: &Candidate| -> Option<String> {
         match constraint {
-            Some(constraint) => constraint.why_not(&candidate.version).map(|mismatch| reason(&mismatch, constraint)),
+            Some(constraint) => {
+                constraint.why_not(&candidate.version).map(|mismatch| reason(&mismatch, constraint))
+            }
             None if candidate.version.is_pre_release() => Some("pre-release".to_owned()),
             None => None,
         }

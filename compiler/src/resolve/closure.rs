@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{Kind, Reference};
 use bailiwick_bundles::{BoundaryId, Diagnostic, LogicalId, code};
-use bailiwick_snapshots::{DocumentKey, Snapshot, SnapshotKind};
+use bailiwick_snapshots::{ArtifactKind, DocumentKey, Snapshot};
 
 use super::choose::Chooser;
 use super::{Resolution, ResolveOptions, ResolvedAgent, ResolvedTool};
 use crate::bundle::Bundle;
 use crate::catalogs::{Catalogs, Fetched};
-use crate::manifest::{AgentManifest, Ask, DelegationManifest, Head, Home, Manifest, PolicyManifest, ToolManifest};
+use crate::manifest::{
+    AgentManifest, Ask, DelegationManifest, Head, Home, Manifest, PolicyManifest, ToolManifest,
+};
 use crate::origin::Origin;
 use crate::session::Session;
 
@@ -42,7 +44,13 @@ pub(super) fn walk(
         policy @ Manifest::Policy(_) => Some(policy),
     };
     let Walker { chooser, tools, frozen, agents, .. } = walker;
-    Some(Resolution { agents, frozen: frozen.into_values().collect(), contract, tools, choices: chooser.finish() })
+    Some(Resolution {
+        agents,
+        frozen: frozen.into_values().collect(),
+        contract,
+        tools,
+        choices: chooser.finish(),
+    })
 }
 
 struct Walker<'a> {
@@ -68,7 +76,9 @@ impl Walker<'_> {
         let mut done: BTreeSet<DocumentKey> = BTreeSet::new();
         let mut path = vec![self.enter(root)];
         while let Some(frame) = path.last_mut() {
-            let Some(agent) = self.agents.get(frame.at).map(|agent| Arc::clone(&agent.manifest)) else { break };
+            let Some(agent) = self.agents.get(frame.at).map(|agent| Arc::clone(&agent.manifest)) else {
+                break;
+            };
             let Some(delegation) = agent.delegates.get(frame.next) else {
                 done.insert(frame.key.clone());
                 path.pop();
@@ -83,8 +93,13 @@ impl Walker<'_> {
                 _ => false,
             };
             if repeated && let Some(id) = &id {
-                self.say(&code::DUPLICATE_TARGET, &delegation.ask, format!("`{id}` is delegated to twice"), "again here",
-                    "remove one of the two delegations");
+                self.say(
+                    &code::DUPLICATE_TARGET,
+                    &delegation.ask,
+                    format!("`{id}` is delegated to twice"),
+                    "again here",
+                    "remove one of the two delegations",
+                );
             }
             let Some(Target::Agent(next)) = target else {
                 let resolved = match target {
@@ -100,20 +115,38 @@ impl Walker<'_> {
             let next_key = next.head.key();
             self.push_delegate(at, Some(next_key.clone()));
             if next_key == key {
-                self.say(&code::SELF_REFERENCE, &delegation.ask, format!("`{}` delegates to itself", next_key.id), "itself",
-                    "remove the delegation");
+                self.say(
+                    &code::SELF_REFERENCE,
+                    &delegation.ask,
+                    format!("`{}` delegates to itself", next_key.id),
+                    "itself",
+                    "remove the delegation",
+                );
             } else if let Some(from) = path.iter().position(|frame| frame.key == next_key) {
-                let cycle: Vec<String> = path.iter().skip(from).map(|frame| frame.key.id.to_string()).collect();
+                let cycle: Vec<String> =
+                    path.iter().skip(from).map(|frame| frame.key.id.to_string()).collect();
                 let shown = format!("{} → {}", cycle.join(" → "), next_key.id);
-                self.say(&code::CYCLE, &delegation.ask, format!("agents delegate in a circle: {shown}"), "closes the circle",
-                    "remove one of the delegations, or make it `late_bound`");
+                self.say(
+                    &code::CYCLE,
+                    &delegation.ask,
+                    format!("agents delegate in a circle: {shown}"),
+                    "closes the circle",
+                    "remove one of the delegations, or make it `late_bound`",
+                );
             } else if !done.contains(&next_key) {
                 path.push(self.enter(next));
             }
         }
     }
 
-    fn say(&mut self, code: &'static bailiwick_bundles::Code, ask: &Ask, message: String, label: &str, help: &str) {
+    fn say(
+        &mut self,
+        code: &'static bailiwick_bundles::Code,
+        ask: &Ask,
+        message: String,
+        label: &str,
+        help: &str,
+    ) {
         let diagnostic = self.chooser.session.label(Diagnostic::new(code, message), ask.origin, label);
         self.chooser.session.push(diagnostic.help(help));
     }
@@ -134,7 +167,10 @@ impl Walker<'_> {
             if let Some((first, origin)) = self.names.insert(name.clone(), here)
                 && first != key
             {
-                let message = format!("two agents of the bundle have the name `{name}`: `{}` and `{}`", first.id, key.id);
+                let message = format!(
+                    "two agents of the bundle have the name `{name}`: `{}` and `{}`",
+                    first.id, key.id
+                );
                 let session = &mut *self.chooser.session;
                 let diagnostic = Diagnostic::new(&code::DUPLICATE_DOCUMENT, message);
                 let diagnostic = session.label(diagnostic, agent.head.origin, "again here");
@@ -147,7 +183,8 @@ impl Walker<'_> {
             .iter()
             .map(|binding| if binding.mcp.is_some() { None } else { self.tool(&binding.ask, &home) })
             .collect();
-        let binding_policies = agent.tools.iter().map(|binding| self.policies(&binding.policies, &home)).collect();
+        let binding_policies =
+            agent.tools.iter().map(|binding| self.policies(&binding.policies, &home)).collect();
         let delegation_policies =
             agent.delegates.iter().map(|delegation| self.policies(&delegation.policies, &home)).collect();
         let default_policies = self.policies(&agent.default_policies, &home);
@@ -214,31 +251,55 @@ impl Walker<'_> {
     /// What a delegation leads to. Faults are said.
     fn target(&mut self, agent: &AgentManifest, delegation: &DelegationManifest) -> Option<Target> {
         let ask = &delegation.ask;
-        if self.chooser.bundle.kind != SnapshotKind::Bundle {
-            self.say(&code::NEEDS_BUNDLE, ask, "an agent can delegate only inside a Bundle".to_owned(), "a delegation",
-                "add `bundle.yaml` with `kind: Bundle` and this agent as its `spec.root`");
+        if self.chooser.bundle.kind != ArtifactKind::Bundle {
+            self.say(
+                &code::NEEDS_BUNDLE,
+                ask,
+                "an agent can delegate only inside a Bundle".to_owned(),
+                "a delegation",
+                "add `bundle.yaml` with `kind: Bundle` and this agent as its `spec.root`",
+            );
             return None;
         }
         match (&ask.reference, delegation.late_bound) {
             (Reference::Logical { id, constraint: None }, true) => Some(Target::LateBound(id.clone())),
             (Reference::Logical { id, constraint: Some(_) }, true) => {
                 let help = format!("write `{id}`, or remove `late_bound`");
-                self.say(&code::EXCLUSIVE_FIELDS, ask, format!("`{id}` is pinned and `late_bound`"), "one or the other", &help);
+                self.say(
+                    &code::EXCLUSIVE_FIELDS,
+                    ask,
+                    format!("`{id}` is pinned and `late_bound`"),
+                    "one or the other",
+                    &help,
+                );
                 None
             }
             (Reference::Path(path), true) => {
-                self.say(&code::EXCLUSIVE_FIELDS, ask, format!("`{path}` is in the bundle and `late_bound`"),
-                    "one or the other", "remove `late_bound`, or name an agent outside the bundle");
+                self.say(
+                    &code::EXCLUSIVE_FIELDS,
+                    ask,
+                    format!("`{path}` is in the bundle and `late_bound`"),
+                    "one or the other",
+                    "remove `late_bound`, or name an agent outside the bundle",
+                );
                 None
             }
-            (Reference::Logical { id, constraint }, false) if !constraint.as_ref().is_some_and(bailiwick_bundles::Constraint::is_exact) => {
+            (Reference::Logical { id, constraint }, false)
+                if !constraint.as_ref().is_some_and(bailiwick_bundles::Constraint::is_exact) =>
+            {
                 let local = self.chooser.bundle.find(Kind::Agent, id).is_some();
                 let help = if local {
                     format!("`{id}` is in the bundle: refer to it by its path")
                 } else {
                     format!("pin one version, such as `{id}@1.4.0`, or set `late_bound: true`")
                 };
-                self.say(&code::UNPINNED_DELEGATE, ask, format!("delegation to `{id}` is not pinned"), "not one version", &help);
+                self.say(
+                    &code::UNPINNED_DELEGATE,
+                    ask,
+                    format!("delegation to `{id}` is not pinned"),
+                    "not one version",
+                    &help,
+                );
                 None
             }
             (Reference::Logical { .. } | Reference::Path(_), false) => {

@@ -5,8 +5,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use bailiwick_bundles::Version;
 use bailiwick_bundles::{Digest, LogicalId};
-use semver::Version;
 use serde_json::{Map, Value, json};
 
 use super::Disagreement;
@@ -29,7 +29,8 @@ const REF_NAME: &str = "org.opencontainers.image.ref.name";
 const TITLE: &str = "org.opencontainers.image.title";
 
 /// What a stored document is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ArtifactKind {
     /// A snapshot of one agent.
     Agent,
@@ -363,9 +364,10 @@ impl Index {
 /// What a registry client calls the entry. A tag cannot hold `@` or `+`, and an id has exactly one dot, so the
 /// name can be taken apart again. Build metadata, which does not tell versions apart, is left out.
 fn ref_name(entry: &Entry) -> String {
-    let Version { major, minor, patch, ref pre, .. } = entry.version;
-    let dash = if pre.is_empty() { "" } else { "-" };
-    format!("{}-{major}.{minor}.{patch}{dash}{pre}", entry.id)
+    let version = &entry.version;
+    let dash = if version.is_pre_release() { "-" } else { "" };
+    let (major, minor, patch) = (version.major(), version.minor(), version.patch());
+    format!("{}-{major}.{minor}.{patch}{dash}{}", entry.id, version.pre_release())
 }
 
 /// Whether a descriptor claims to be one of ours; if it does, it must be a right one.
@@ -387,7 +389,7 @@ fn entry(value: &Value) -> Result<Entry, String> {
         id: text(noted, ID)?.parse().map_err(|error| format!("`{ID}`: {error}"))?,
         version: {
             let version = text(noted, VERSION)?;
-            Version::parse(version).map_err(|error| format!("`{VERSION}` is `{version}`: {error}"))?
+            version.parse::<Version>().map_err(|error| format!("`{VERSION}`: {error}"))?
         },
         kind: text(noted, KIND)?.parse().map_err(|error| format!("`{KIND}`: {error}"))?,
         digest: text(noted, DIGEST)?.parse().map_err(|error| format!("`{DIGEST}`: {error}"))?,

@@ -3,9 +3,9 @@
 //! Law (tests/crash.rs): stopped after any step, or at any byte of a write, the store is as before or as after, and
 //! the next publisher needs no repair.
 
+use bailiwick_bundles::Version;
 use bailiwick_bundles::{Digest, LogicalId};
 use camino::Utf8Path;
-use semver::Version;
 
 use super::disk::{self, Disk};
 use super::layout::{self, EMPTY, Index};

@@ -2,7 +2,7 @@
 //!
 //! A [`Folder`] is a directory out of which nothing is read: paths are relative to it, written with `/`, and
 //! lead out of it neither by how they are written nor by links (links inside are followed). Only regular files
-//! are read, at most [`MAX_BYTES`] of them, so a device or a pipe is a fault and never a wait. Names match to the
+//! are read, at most [`MAX_BYTES`] of each, so a device or a pipe is a fault and never a wait. Names match to the
 //! letter on every file system, and two names that differ by case alone are a fault, since a checkout elsewhere
 //! would keep one of them.
 //!

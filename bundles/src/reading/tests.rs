@@ -221,6 +221,38 @@ fn the_strict_profile_says_every_fault_and_goes_on() {
 }
 
 #[test]
+fn a_syntax_fault_says_what_to_do_in_words() {
+    let rows = [
+        ("a: b: c\n", "no key can stand before this `:`"),
+        ("a: 1\n b: 2\n", "no key can stand before this `:`"),
+        ("a:\n  b: 1\n c: 2\n", "a line among the entries of a map that is none"),
+        ("- a\nb: c\n", "a line among list items that is none"),
+        ("a: [1, 2\nb: 3\n", "a `:` is missing or out of place here"),
+        ("a: [1 2\n", "a list in brackets that is not closed here"),
+        ("a: {b: 1\n", "a map in braces that is not closed here"),
+        ("a: {b}}\n", "a bracket that closes nothing"),
+        ("a: 'x\n", "the string that begins here does not end"),
+        ("a: 'x' y\n", "text after the closing quote"),
+        ("a: \"\\q\"\n", "an unknown escape in a double-quoted string"),
+        ("a: \"\\u12\"\n", "an incomplete escape in a double-quoted string"),
+        ("a: @x\n", "an unquoted value cannot begin like this"),
+        ("a: `x`\n", "an unquoted value cannot begin like this"),
+        ("a: !x!y z\n", "a tag that is not declared"),
+        ("a: & x\n", "an anchor or alias that is not written as one"),
+        ("a:\n\tb: 1\n", "a tab where only spaces may indent"),
+        ("a: | x\n", "a block of text that is not indented as one"),
+        ("a: x # y\n  z\n", "a comment inside an unquoted value of several lines"),
+        ("a: - b\n", "no list item can stand here"),
+        ("a\n---\nx: \0\n", "a character that YAML does not allow"),
+    ];
+    for (text, message) in rows {
+        let (_, diagnostics, _) = yaml(text);
+        let messages: Vec<&str> = diagnostics.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(messages, [message], "{text}");
+    }
+}
+
+#[test]
 fn a_duplicate_key_shows_both_places() {
     for read in [yaml("é: 1\né: 2\n"), json("{\"é\": 1,\n\"é\": 2}")] {
         let places: Vec<String> = read.1[0].labels.iter().map(|label| read.2.place(label.span)).collect();

@@ -9,6 +9,7 @@
 //! fault ends one document and cannot make the parser look through the others again and again.
 
 mod plain;
+mod syntax;
 
 use std::ops::Range;
 
@@ -306,7 +307,7 @@ impl<'t> Reader<'t, '_, '_> {
             &code::ANCHOR,
             format!("alias `{shown}`: aliases are not allowed"),
             span,
-            "write the value out where it is used",
+            "write the value out where it is used, or quote it if it is text",
         );
     }
 
@@ -417,7 +418,7 @@ impl<'t> Reader<'t, '_, '_> {
                     &code::ANCHOR,
                     format!("anchor `{shown}`: anchors are not allowed"),
                     span,
-                    "remove it, and write the value out where it is used",
+                    "remove it and write the value out where it is used, or quote the value if it is text",
                 );
             } else {
                 self.faults.one(
@@ -518,7 +519,8 @@ impl<'t> Reader<'t, '_, '_> {
         } else if info.contains("recursion limit") {
             self.faults.too_deep(span);
         } else {
-            self.faults.one(&code::SYNTAX, format!("not YAML: {}", info.trim()), span, advice(info));
+            let (message, help) = syntax::explain(info);
+            self.faults.one(&code::SYNTAX, message, span, help);
         }
     }
 }
@@ -531,27 +533,4 @@ struct Properties {
     content: usize,
     /// Where the last property ends.
     end: usize,
-}
-
-/// What to do about a fault that the parser describes as `info`.
-fn advice(info: &str) -> &'static str {
-    const ADVICE: &[(&str, &str)] = &[
-        ("tab", "indent with spaces"),
-        ("handle wasn't declared", "remove the tag"),
-        ("escape", "write `\\\\` for a backslash, or use single quotes"),
-        ("quoted scalar", "close the quote; the lines of a quoted string are indented"),
-        ("block scalar", "indent the lines of the text alike, further than its key"),
-        ("mapping values are not allowed", "quote a value that holds `: `"),
-        ("unexpected character", "quote the value"),
-        ("bracket", "close every `[` and `{` once, or quote the value"),
-        ("flow", "close every `[` and `{` once and separate items with `,`"),
-        ("':'", "write `key: value`, and quote a value that holds `: `"),
-        ("indentation", "indent entries of the same level alike"),
-    ];
-    ADVICE
-        .iter()
-        .find(|(part, _)| info.contains(part))
-        .map_or("look at the indentation here, and quote values with special characters", |(_, advice)| {
-            advice
-        })
 }

@@ -23,6 +23,7 @@ mod session;
 mod source;
 mod store;
 mod thaw;
+mod write;
 
 pub use pipeline::{Compilation, Compiled, LockMode, OpenCatalogs, compile, exit_code};
 pub use session::Session;

@@ -63,6 +63,11 @@ impl Lock {
         })
     }
 
+    /// How many documents it has.
+    pub fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
     /// The block of one document.
     pub fn block(&self, kind: Kind, id: &LogicalId, version: &Version) -> Option<&Block> {
         self.blocks.get(&(kind, id.clone(), version.clone()))

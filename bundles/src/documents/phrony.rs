@@ -156,3 +156,33 @@ pub fn read_document(node: &Node, cx: &mut Decoder<'_>) -> Option<Document> {
         Kind::Bundle => BundleDocument::decode(node, cx).map(Document::Bundle),
     }
 }
+
+/// The JSON Schema of any document: one branch per kind, chosen by `kind`, so that an editor shows faults of the one
+/// branch that is meant.
+pub fn document_schema() -> serde_json::Value {
+    let mut generator = schemars::SchemaGenerator::default();
+    let branches = [
+        (Kind::Agent, generator.subschema_for::<AgentDocument>()),
+        (Kind::Tool, generator.subschema_for::<ToolDocument>()),
+        (Kind::Policy, generator.subschema_for::<PolicyDocument>()),
+        (Kind::Bundle, generator.subschema_for::<BundleDocument>()),
+    ];
+    let branches: Vec<serde_json::Value> = branches
+        .into_iter()
+        .map(|(kind, schema)| {
+            serde_json::json!({
+                "if": { "properties": { "kind": { "const": kind.as_str() } }, "required": ["kind"] },
+                "then": schema
+            })
+        })
+        .collect();
+    serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Document of an agent bundle",
+        "type": "object",
+        "properties": { "apiVersion": { "const": API_VERSION }, "kind": { "enum": Kind::WORDS } },
+        "required": ["apiVersion", "kind"],
+        "allOf": branches,
+        "$defs": generator.take_definitions(true)
+    })
+}

@@ -230,7 +230,7 @@ impl Writer {
         const HEX: &[u8; 16] = b"0123456789abcdef";
         self.out.push(b'"');
         let mut plain = text.as_bytes();
-        while let Some(at) = plain.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        while let Some(at) = to_escape(plain) {
             let (run, rest) = plain.split_at(at);
             self.out.extend_from_slice(run);
             let Some((&byte, rest)) = rest.split_first() else { break };
@@ -253,6 +253,15 @@ impl Writer {
         self.out.extend_from_slice(plain);
         self.out.push(b'"');
     }
+}
+
+/// Where the first byte that needs an escape is. Whole chunks without one are passed without a branch per byte.
+fn to_escape(text: &[u8]) -> Option<usize> {
+    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let clean = |chunk: &[u8]| !chunk.iter().fold(false, |any, &byte| any | special(byte));
+    let start = text.chunks_exact(16).take_while(|chunk| clean(chunk)).count() * 16;
+    let at = text.iter().skip(start).position(|&byte| special(byte))?;
+    Some(start + at)
 }
 
 fn deeper(depth: usize) -> Result<usize, Refusal> {

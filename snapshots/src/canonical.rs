@@ -11,11 +11,15 @@
 //! Law (property test below): what `to_canonical` writes, `from_canonical` reads, and writing that again gives the
 //! same bytes.
 
+mod check;
+
 use std::cmp::Ordering;
 use std::fmt;
 
 use bailiwick_bundles::Digest;
 use serde_json::{Number, Value};
+
+pub(crate) use check::is_canonical;
 
 /// How many arrays and objects may be open at once: less than the JSON parser's own bound, so that whatever is
 /// written can be read.

@@ -7,9 +7,11 @@ use std::str::FromStr;
 
 use bailiwick_bundles::{Digest, LogicalId};
 use semver::Version;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Disagreement;
+use crate::canonical::{CanonicalError, from_canonical, is_canonical};
 
 pub(super) const INDEX_TYPE: &str = "application/vnd.oci.image.index.v1+json";
 pub(super) const MANIFEST_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -225,14 +227,29 @@ fn not_json(error: &serde_json::Error) -> String {
     format!("it is not JSON (line {}, column {})", error.line(), error.column())
 }
 
-/// What a document says of itself against what the store says of it.
+/// The members by which a document says what it is.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    kind: Value,
+    #[serde(default)]
+    identity: Value,
+}
+
+/// What a document says of itself against what the store says of it; an error when its bytes are not canonical.
 pub(super) fn disagreements(
-    document: &Value,
+    bytes: &[u8],
     id: &LogicalId,
     version: &Version,
     kind: ArtifactKind,
-) -> Vec<Disagreement> {
-    [
+) -> Result<Vec<Disagreement>, CanonicalError> {
+    if !is_canonical(bytes) {
+        from_canonical(bytes)?;
+    }
+    // Canonical bytes that are no object have no members.
+    let head = serde_json::from_slice(bytes).unwrap_or(Head { kind: Value::Null, identity: Value::Null });
+    let document = json!({ "kind": head.kind, "identity": head.identity });
+    let found = [
         ("/identity/namespace", id.namespace().to_string()),
         ("/identity/name", id.name().to_string()),
         ("/identity/version", version.to_string()),
@@ -247,7 +264,8 @@ pub(super) fn disagreements(
             found: found.map(str::to_owned),
         })
     })
-    .collect()
+    .collect();
+    Ok(found)
 }
 
 /// The index: our entries in order, and what other programs put beside them.

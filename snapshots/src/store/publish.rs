@@ -12,7 +12,7 @@ use semver::Version;
 use super::disk::{self, Disk};
 use super::layout::{self, EMPTY, Index};
 use super::{ArtifactKind, BLOB_LIMIT, Entry, INDEX_LIMIT, LAYOUT, PublishError, Store, StoreError};
-use crate::canonical::{from_canonical, to_canonical};
+use crate::canonical::to_canonical;
 
 /// A document to be published.
 #[derive(Clone, Copy, Debug)]
@@ -145,8 +145,8 @@ fn decide(index: &Index, new: &Entry) -> Result<bool, PublishError> {
 
 /// Refuses what `verify` would find fault with.
 fn check_document(artifact: &Artifact<'_>) -> Result<(), PublishError> {
-    let document = from_canonical(artifact.bytes).map_err(PublishError::NotCanonical)?;
-    let found = layout::disagreements(&document, artifact.id, artifact.version, artifact.kind);
+    let Artifact { kind, id, version, bytes } = *artifact;
+    let found = layout::disagreements(bytes, id, version, kind).map_err(PublishError::NotCanonical)?;
     match found.into_iter().next() {
         Some(disagreement) => Err(PublishError::OtherIdentity(disagreement)),
         None => Ok(()),

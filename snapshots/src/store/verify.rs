@@ -12,7 +12,6 @@ use serde_json::Value;
 use super::disk;
 use super::layout::{self, Descriptor, EMPTY, Index, MANIFEST_TYPE, Manifest};
 use super::{BLOB_LIMIT, Disagreement, Entry, Store, StoreError};
-use crate::canonical::from_canonical;
 
 /// What a verification found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,9 +203,9 @@ impl Check<'_> {
         // Every entry has these two, so a lost manifest does not hide that they are damaged.
         self.blob(&Digest::of(EMPTY), config_size, &name);
         let Some(bytes) = self.blob(&entry.digest, layer_size, &name) else { return };
-        match from_canonical(&bytes) {
-            Ok(document) => {
-                for found in layout::disagreements(&document, &entry.id, &entry.version, entry.kind) {
+        match layout::disagreements(&bytes, &entry.id, &entry.version, entry.kind) {
+            Ok(disagreements) => {
+                for found in disagreements {
                     self.fault(place(&entry.digest), FaultKind::Disagrees(found), Some(&name));
                 }
             }

@@ -273,7 +273,7 @@ fn deeper(depth: usize) -> Result<usize, Refusal> {
 }
 
 /// RFC 8785, 3.2.3: by UTF-16 code units. ASCII keys sort the same way by their bytes.
-fn key_order(a: &str, b: &str) -> Ordering {
+pub(crate) fn key_order(a: &str, b: &str) -> Ordering {
     if a.is_ascii() && b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
 }
 

@@ -90,6 +90,7 @@
 
 mod disk;
 mod error;
+mod index;
 mod layout;
 mod publish;
 mod verify;
@@ -107,7 +108,7 @@ pub use publish::{Artifact, Published};
 pub use verify::{Fault, FaultKind, Verification};
 
 use disk::{FileSystem, Found};
-use layout::Index;
+use index::Index;
 
 const LAYOUT_VERSION: &str = "1.0.0";
 const LAYOUT: &[u8] = br#"{"imageLayoutVersion":"1.0.0"}"#;
@@ -172,7 +173,7 @@ impl Store {
     /// # Errors
     /// An index that cannot be read or is invalid in any part.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
-        self.index().map(Index::into_entries)
+        self.parse_index(&self.index_bytes()?).map(Index::into_entries)
     }
 
     /// The document of this id and version, if it is published. Build metadata is not looked at.
@@ -180,7 +181,8 @@ impl Store {
     /// # Errors
     /// As [`Store::entries`].
     pub fn entry(&self, id: &LogicalId, version: &Version) -> Result<Option<Entry>, StoreError> {
-        let index = self.index()?;
+        let bytes = self.index_bytes()?;
+        let index = self.parse_index(&bytes)?;
         Ok(index
             .entries()
             .find(|entry| entry.id == *id && entry.version.cmp_precedence(version).is_eq())
@@ -289,12 +291,8 @@ impl Store {
         bytes.ok_or_else(|| self.invalid_index("the file is missing".to_owned()))
     }
 
-    /// The index, all of it valid.
-    fn index(&self) -> Result<Index, StoreError> {
-        self.parse_index(&self.index_bytes()?)
-    }
-
-    fn parse_index(&self, bytes: &[u8]) -> Result<Index, StoreError> {
+    /// The index in these bytes, all of it valid.
+    fn parse_index<'a>(&self, bytes: &'a [u8]) -> Result<Index<'a>, StoreError> {
         let (index, faults) = Index::read(bytes).map_err(|reason| self.invalid_index(reason))?;
         match faults.into_iter().next() {
             Some(reason) => Err(self.invalid_index(reason)),

@@ -10,7 +10,8 @@ use camino::Utf8Path;
 use semver::Version;
 
 use super::disk::{self, Disk};
-use super::layout::{self, EMPTY, Index};
+use super::index::Index;
+use super::layout::{self, EMPTY};
 use super::{ArtifactKind, BLOB_LIMIT, Entry, INDEX_LIMIT, LAYOUT, PublishError, Store, StoreError};
 use crate::canonical::to_canonical;
 
@@ -111,7 +112,7 @@ pub(super) fn publish(
     let index = if already {
         None
     } else {
-        index.add(blobs.entry.clone(), blobs.manifest.len() as u64);
+        index.add(blobs.entry.clone(), blobs.manifest.len() as u64).map_err(PublishError::NotCanonical)?;
         Some(index)
     };
     let mut writer = Writer { store, disk };
@@ -122,7 +123,7 @@ pub(super) fn publish(
 }
 
 /// The identity rules: whether the document is published already; an error where it may not be.
-fn decide(index: &Index, new: &Entry) -> Result<bool, PublishError> {
+fn decide(index: &Index<'_>, new: &Entry) -> Result<bool, PublishError> {
     let same_id = || index.entries().filter(|entry| entry.id == new.id);
     if let Some(other) = same_id().find(|entry| entry.kind != new.kind) {
         return Err(PublishError::KindTaken { id: new.id.clone(), existing: other.kind });
@@ -173,7 +174,7 @@ pub(super) fn create(store: &Store, disk: &mut dyn Disk) -> Result<(), StoreErro
     }
     writer.sync(&store.root.join("blobs"))?;
     if disk::read(&store.index_path(), INDEX_LIMIT)?.is_none() {
-        writer.replace(&store.index_path(), &index_bytes(store, Index::empty())?)?;
+        writer.replace(&store.index_path(), &index_bytes(store, &Index::empty())?)?;
     }
     // Last: whoever sees it sees a whole store.
     if disk::read(&store.layout_path(), super::LAYOUT_LIMIT)?.is_none() {
@@ -204,9 +205,9 @@ impl Writer<'_> {
     }
 
     /// Puts the blobs that are not there into the store, then the index, if there is a new one.
-    fn install(&mut self, blobs: &Blobs<'_>, index: Option<Index>) -> Result<(), StoreError> {
+    fn install(&mut self, blobs: &Blobs<'_>, index: Option<Index<'_>>) -> Result<(), StoreError> {
         let store = self.store;
-        let index = index.map(|index| index_bytes(store, index)).transpose()?;
+        let index = index.map(|index| index_bytes(store, &index)).transpose()?;
         let index_temporary = store.root.join(INDEX_TEMPORARY);
 
         let due: Vec<_> = TEMPORARY
@@ -260,8 +261,8 @@ impl Writer<'_> {
     }
 }
 
-fn index_bytes(store: &Store, index: Index) -> Result<Vec<u8>, StoreError> {
-    let bytes = to_canonical(&index.into_value()).map_err(|error| store.invalid_index(error.to_string()))?;
+fn index_bytes(store: &Store, index: &Index<'_>) -> Result<Vec<u8>, StoreError> {
+    let bytes = index.to_bytes().map_err(|error| store.invalid_index(error.to_string()))?;
     if bytes.len() as u64 > INDEX_LIMIT {
         return Err(StoreError::TooLarge { path: store.index_path(), limit: INDEX_LIMIT });
     }

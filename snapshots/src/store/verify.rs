@@ -10,7 +10,8 @@ use bailiwick_bundles::Digest;
 use serde_json::Value;
 
 use super::disk;
-use super::layout::{self, Descriptor, EMPTY, Index, MANIFEST_TYPE, Manifest};
+use super::index::Index;
+use super::layout::{self, Descriptor, EMPTY, MANIFEST_TYPE, Manifest};
 use super::{BLOB_LIMIT, Disagreement, Entry, Store, StoreError};
 
 /// What a verification found.
@@ -130,7 +131,8 @@ pub(super) fn verify(store: &Store) -> Result<Verification, StoreError> {
     // Before the index: what is published meanwhile is then at worst read, never called unreferenced.
     let listed = disk::names(&store.blobs())?;
     let mut check = Check { store, seen: BTreeMap::new(), faults: BTreeMap::new() };
-    let index = check.index();
+    let read = store.index_bytes().map_err(from_read);
+    let index = check.index(&read);
     for (entry, size) in index.entries().zip(index.manifest_sizes()) {
         check.entry(entry, size);
     }
@@ -168,13 +170,13 @@ impl Check<'_> {
     }
 
     /// What can be read of the index.
-    fn index(&mut self) -> Index {
+    fn index<'b>(&mut self, read: &'b Result<Vec<u8>, FaultKind>) -> Index<'b> {
         let place = || "index.json".to_owned();
-        let read = match self.store.index_bytes() {
-            Ok(bytes) => Index::read(&bytes).map_err(FaultKind::Malformed),
-            Err(error) => Err(from_read(error)),
+        let index = match read {
+            Ok(bytes) => Index::read(bytes).map_err(FaultKind::Malformed),
+            Err(kind) => Err(kind.clone()),
         };
-        match read {
+        match index {
             Ok((index, reasons)) => {
                 for reason in reasons {
                     self.fault(place(), FaultKind::Malformed(reason), None);

@@ -125,7 +125,11 @@ struct Counts {
 impl Counts {
     fn of(diagnostics: &[Diagnostic]) -> Self {
         let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count();
-        Self { errors: count(Severity::Error), warnings: count(Severity::Warning), notes: count(Severity::Note) }
+        Self {
+            errors: count(Severity::Error),
+            warnings: count(Severity::Warning),
+            notes: count(Severity::Note),
+        }
     }
 
     /// `2 errors, 1 warning`.

@@ -28,7 +28,9 @@ fn main() -> ExitCode {
     let flushed = stdout.flush();
     let _ = stderr.flush();
     match flushed {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => refuse("the output cannot be written"),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            refuse("the output cannot be written")
+        }
         Ok(()) | Err(_) => ExitCode::from(code),
     }
 }

@@ -11,11 +11,15 @@
 //! Law (property test below): what `to_canonical` writes, `from_canonical` reads, and writing that again gives the
 //! same bytes.
 
+mod check;
+
 use std::cmp::Ordering;
 use std::fmt;
 
 use bailiwick_bundles::Digest;
 use serde_json::{Number, Value};
+
+pub(crate) use check::is_canonical;
 
 /// How many arrays and objects may be open at once: less than the JSON parser's own bound, so that whatever is
 /// written can be read.
@@ -230,7 +234,7 @@ impl Writer {
         const HEX: &[u8; 16] = b"0123456789abcdef";
         self.out.push(b'"');
         let mut plain = text.as_bytes();
-        while let Some(at) = plain.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        while let Some(at) = to_escape(plain) {
             let (run, rest) = plain.split_at(at);
             self.out.extend_from_slice(run);
             let Some((&byte, rest)) = rest.split_first() else { break };
@@ -255,12 +259,21 @@ impl Writer {
     }
 }
 
+/// Where the first byte that needs an escape is. Whole chunks without one are passed without a branch per byte.
+fn to_escape(text: &[u8]) -> Option<usize> {
+    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    let clean = |chunk: &[u8]| !chunk.iter().fold(false, |any, &byte| any | special(byte));
+    let start = text.chunks_exact(16).take_while(|chunk| clean(chunk)).count() * 16;
+    let at = text.iter().skip(start).position(|&byte| special(byte))?;
+    Some(start + at)
+}
+
 fn deeper(depth: usize) -> Result<usize, Refusal> {
     if depth < MAX_DEPTH { Ok(depth + 1) } else { Err(Refusal { inexact: None, path: Vec::new() }) }
 }
 
 /// RFC 8785, 3.2.3: by UTF-16 code units. ASCII keys sort the same way by their bytes.
-fn key_order(a: &str, b: &str) -> Ordering {
+pub(crate) fn key_order(a: &str, b: &str) -> Ordering {
     if a.is_ascii() && b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
 }
 

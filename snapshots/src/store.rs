@@ -11,12 +11,13 @@
 //! index.json                 the index: what is published
 //! blobs/sha256/HEX           content; HEX is the SHA-256 of the file in lower-case hex
 //! index.lock                 empty; whoever changes the store holds an exclusive advisory lock on it (`flock`)
-//! publish.tmp                a write in progress, or what a killed one left; no reader looks at it
+//! publish-ROLE.tmp           a write in progress, or what a killed one left (ROLE: layer, config, manifest, index);
+//!                            no reader looks at it
 //! ```
 //!
 //! All JSON that a store's writer makes is canonical (RFC 8785), without a final newline. Nothing in it depends on
 //! when, where or in what order it was made: two stores to which the same documents were published are equal byte
-//! for byte, `publish.tmp` aside. The directories `blobs` and `blobs/sha256` and every file are what they seem,
+//! for byte, writes in progress aside. The directories `blobs` and `blobs/sha256` and every file are what they seem,
 //! never links. Other names in the directory belong to others and are left alone.
 //!
 //! # An artifact
@@ -70,15 +71,16 @@
 //! Two versions are the same when their precedence is: build metadata does not tell them apart.
 //!
 //! # Writing
-//! 1. Take the lock. Read the index, decide by the table, remove `publish.tmp`.
-//! 2. For each of layer, config, manifest that is not there with the right content: write it to `publish.tmp`, flush
-//!    the file, rename it to its name.
-//! 3. Flush the directory `blobs/sha256`. So the names of blobs are on the medium before the index speaks of them.
-//! 4. Write the new index to `publish.tmp`, flush it, rename it to `index.json`, flush the top directory.
+//! 1. Take the lock. Read the index, decide by the table, remove every `publish-ROLE.tmp`.
+//! 2. Write the new index, and each of layer, config and manifest that is not there with the right content, to
+//!    its `publish-ROLE.tmp`, and flush these files.
+//! 3. Rename the blobs to their names and flush the directory `blobs/sha256`. So a blob and its name are on the medium
+//!    before the index speaks of them.
+//! 4. Rename the new index to `index.json` and flush the top directory.
 //!
 //! The rename of step 4 is the moment of publication: whoever is stopped before it leaves the old state, and at
-//! most some blobs that nothing names. `publish.tmp` is at the top, on the same file system, so that `blobs/sha256` never
-//! holds a file whose name is not its digest; the lock makes one name enough.
+//! most some blobs that nothing names. The temporary files are at the top, on the same file system, so that
+//! `blobs/sha256` never holds a file whose name is not its digest; the lock makes one name for each role enough.
 //!
 //! # Reading
 //! Readers take no lock: each file is replaced whole. Every blob is hashed on every read, and one whose content is
@@ -88,6 +90,7 @@
 
 mod disk;
 mod error;
+mod index;
 mod layout;
 mod publish;
 mod verify;
@@ -105,7 +108,7 @@ pub use publish::{Artifact, Published};
 pub use verify::{Fault, FaultKind, Verification};
 
 use disk::{FileSystem, Found};
-use layout::Index;
+use index::Index;
 
 const LAYOUT_VERSION: &str = "1.0.0";
 const LAYOUT: &[u8] = br#"{"imageLayoutVersion":"1.0.0"}"#;
@@ -170,7 +173,7 @@ impl Store {
     /// # Errors
     /// An index that cannot be read or is invalid in any part.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
-        self.index().map(Index::into_entries)
+        self.parse_index(&self.index_bytes()?).map(Index::into_entries)
     }
 
     /// The document of this id and version, if it is published. Build metadata is not looked at.
@@ -178,7 +181,8 @@ impl Store {
     /// # Errors
     /// As [`Store::entries`].
     pub fn entry(&self, id: &LogicalId, version: &Version) -> Result<Option<Entry>, StoreError> {
-        let index = self.index()?;
+        let bytes = self.index_bytes()?;
+        let index = self.parse_index(&bytes)?;
         Ok(index
             .entries()
             .find(|entry| entry.id == *id && entry.version.cmp_precedence(version).is_eq())
@@ -287,12 +291,8 @@ impl Store {
         bytes.ok_or_else(|| self.invalid_index("the file is missing".to_owned()))
     }
 
-    /// The index, all of it valid.
-    fn index(&self) -> Result<Index, StoreError> {
-        self.parse_index(&self.index_bytes()?)
-    }
-
-    fn parse_index(&self, bytes: &[u8]) -> Result<Index, StoreError> {
+    /// The index in these bytes, all of it valid.
+    fn parse_index<'a>(&self, bytes: &'a [u8]) -> Result<Index<'a>, StoreError> {
         let (index, faults) = Index::read(bytes).map_err(|reason| self.invalid_index(reason))?;
         match faults.into_iter().next() {
             Some(reason) => Err(self.invalid_index(reason)),

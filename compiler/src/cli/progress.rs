@@ -16,7 +16,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 impl Progress {
     pub(super) fn new(n_items: usize, interactive: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(n_items as u64), ProgressDrawTarget::hidden());
-        bar.set_style(ProgressStyle::with_template("checked {pos} of {len} bundles").unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_style(
+            ProgressStyle::with_template("checked {pos} of {len} bundles")
+                .unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
         Self { bar: if interactive { bar } else { ProgressBar::hidden() } }
     }
 

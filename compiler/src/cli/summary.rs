@@ -66,7 +66,8 @@ pub(super) fn narrowing(snapshot: &Snapshot, binding: &Binding) -> String {
 fn changes(contract: &Value, effective: &Value) -> Vec<String> {
     const SHOWN: usize = 4;
     let empty = serde_json::Map::new();
-    let properties = |schema: &Value| schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let properties =
+        |schema: &Value| schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     let (before, after) = (properties(contract), properties(effective));
     let mut words: Vec<String> = after
         .iter()
@@ -97,17 +98,21 @@ fn changes(contract: &Value, effective: &Value) -> Vec<String> {
 fn sketch(schema: &Value) -> String {
     let number = |key: &str| schema.get(key).map(ToString::to_string);
     if let Some(Value::Array(values)) = schema.get("enum") {
-        let words: Vec<String> =
-            values.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
+        let words: Vec<String> = values
+            .iter()
+            .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+            .collect();
         let text = words.join("|");
         return if text.chars().count() > 40 { format!("{} values", values.len()) } else { text };
     }
     if let Some(value) = schema.get("const") {
         return value.to_string();
     }
-    for (low, high, unit) in
-        [("minimum", "maximum", ""), ("minLength", "maxLength", " characters"), ("minItems", "maxItems", " items")]
-    {
+    for (low, high, unit) in [
+        ("minimum", "maximum", ""),
+        ("minLength", "maxLength", " characters"),
+        ("minItems", "maxItems", " items"),
+    ] {
         match (number(low), number(high)) {
             (Some(low), Some(high)) => return format!("{low}…{high}{unit}"),
             (None, Some(high)) => return format!("≤ {high}{unit}"),

@@ -61,6 +61,7 @@ fn the_numbers_of_appendix_b() {
     ] {
         let text = canonical(&json!(f64::from_bits(bits)));
         assert_eq!(text, expected, "{bits:016x}");
+        assert!(is_canonical(text.as_bytes()));
         assert_eq!(from_canonical(text.as_bytes()).map(|again| canonical(&again)), Ok(text));
     }
 }
@@ -90,9 +91,13 @@ fn depth_is_bounded_and_what_is_written_can_be_read() {
     let nested = |depth: usize| (1..depth).fold(json!([]), |inner, _| json!([inner]));
     let bytes = to_canonical(&nested(MAX_DEPTH)).expect("at the bound");
     assert_eq!(from_canonical(&bytes), Ok(nested(MAX_DEPTH)));
+    assert!(is_canonical(&bytes));
     let error = to_canonical(&nested(MAX_DEPTH + 1)).expect_err("beyond it");
     assert_eq!(error, CanonicalError::TooDeep { pointer: "/0".repeat(MAX_DEPTH) });
-    assert!(from_canonical("[".repeat(100_000).as_bytes()).is_err());
+    let deep = "[".repeat(100_000);
+    assert!(from_canonical(deep.as_bytes()).is_err() && !is_canonical(deep.as_bytes()));
+    let one_more = format!("[{}]", String::from_utf8_lossy(&bytes));
+    assert!(from_canonical(one_more.as_bytes()).is_err() && !is_canonical(one_more.as_bytes()));
 }
 
 #[test]
@@ -116,8 +121,9 @@ fn other_spellings_are_refused() {
         "[\"\\ud800\"]",
     ] {
         assert!(from_canonical(text.as_bytes()).is_err(), "{text}");
+        assert!(!is_canonical(text.as_bytes()), "{text}");
     }
-    assert!(from_canonical(b"\"\xff\"").is_err());
+    assert!(from_canonical(b"\"\xff\"").is_err() && !is_canonical(b"\"\xff\""));
     assert_eq!(from_canonical(b"[1, 2]"), Err(CanonicalError::OtherSpelling { offset: 3 }));
 }
 
@@ -163,13 +169,35 @@ proptest! {
     fn what_is_written_reads_back(value in values()) {
         let bytes = to_canonical(&value).expect("in range");
         let again = from_canonical(&bytes).expect("canonical");
+        prop_assert!(is_canonical(&bytes));
         prop_assert_eq!(to_canonical(&again), Ok(bytes));
     }
 
     #[test]
     fn reading_never_panics_and_accepts_one_spelling(text in "[\\[\\]{}\",:0-9eE+.\\-a \\\\u]{0,40}") {
+        prop_assert_eq!(is_canonical(text.as_bytes()), from_canonical(text.as_bytes()).is_ok());
         if let Ok(value) = from_canonical(text.as_bytes()) {
             prop_assert_eq!(to_canonical(&value), Ok(text.into_bytes()));
         }
+    }
+
+    #[test]
+    fn a_changed_byte_is_seen_by_both_readers_alike(value in values(), at: prop::sample::Index, byte: u8) {
+        let mut bytes = to_canonical(&value).expect("in range");
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        prop_assert_eq!(is_canonical(&bytes), from_canonical(&bytes).is_ok());
+    }
+
+    #[test]
+    fn strings_and_keys_are_read_alike(keys in prop::collection::vec("(\\\\u00[01][0-9a-fA-F]|\\\\[bfnrt\"/u]|[ax\u{e000}\u{10000}]){0,3}", 0..4)) {
+        let members: Vec<_> = keys.iter().map(|key| format!("\"{key}\":0")).collect();
+        let text = format!("{{{}}}", members.join(","));
+        prop_assert_eq!(is_canonical(text.as_bytes()), from_canonical(text.as_bytes()).is_ok(), "{}", text);
+    }
+
+    #[test]
+    fn numbers_are_read_alike(text in "-?[0-9]{1,22}(\\.[0-9]{1,18})?(e[+-]?[0-9]{1,3})?") {
+        prop_assert_eq!(is_canonical(text.as_bytes()), from_canonical(text.as_bytes()).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! The documents of the layout: descriptors, the manifest of an artifact, the index.
+//! The documents of the layout but the index: descriptors, and the manifest of an artifact.
 //!
 //! Read from untrusted bytes with a reason for whatever is amiss; written in canonical form. No disk here.
 
@@ -7,9 +7,11 @@ use std::str::FromStr;
 
 use bailiwick_bundles::Version;
 use bailiwick_bundles::{Digest, LogicalId};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Disagreement;
+use crate::canonical::{CanonicalError, from_canonical, is_canonical};
 
 pub(super) const INDEX_TYPE: &str = "application/vnd.oci.image.index.v1+json";
 pub(super) const MANIFEST_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -17,15 +19,15 @@ pub(super) const EMPTY_TYPE: &str = "application/vnd.oci.empty.v1+json";
 /// The content of the empty descriptor.
 pub(super) const EMPTY: &[u8] = b"{}";
 
-const SNAPSHOT_TYPE: &str = "application/vnd.bailiwick.snapshot.v1+json";
-const CONTRACT_TYPE: &str = "application/vnd.bailiwick.contract.v1+json";
+pub(super) const SNAPSHOT_TYPE: &str = "application/vnd.bailiwick.snapshot.v1+json";
+pub(super) const CONTRACT_TYPE: &str = "application/vnd.bailiwick.contract.v1+json";
 
-const OURS: &str = "bailiwick.dev/";
-const ID: &str = "bailiwick.dev/id";
-const VERSION: &str = "bailiwick.dev/version";
-const KIND: &str = "bailiwick.dev/kind";
-const DIGEST: &str = "bailiwick.dev/digest";
-const REF_NAME: &str = "org.opencontainers.image.ref.name";
+pub(super) const OURS: &str = "bailiwick.dev/";
+pub(super) const ID: &str = "bailiwick.dev/id";
+pub(super) const VERSION: &str = "bailiwick.dev/version";
+pub(super) const KIND: &str = "bailiwick.dev/kind";
+pub(super) const DIGEST: &str = "bailiwick.dev/digest";
+pub(super) const REF_NAME: &str = "org.opencontainers.image.ref.name";
 const TITLE: &str = "org.opencontainers.image.title";
 
 /// What a stored document is.
@@ -135,12 +137,17 @@ impl Descriptor {
     }
 }
 
-fn text<'a>(value: &'a Value, member: &str) -> Result<&'a str, String> {
+pub(super) fn text<'a>(value: &'a Value, member: &str) -> Result<&'a str, String> {
     value.get(member).and_then(Value::as_str).ok_or_else(|| format!("it has no `{member}`"))
 }
 
 /// The annotations that a manifest and its descriptor in the index have in common.
-fn annotations(id: &LogicalId, version: &Version, kind: ArtifactKind, digest: &Digest) -> Map<String, Value> {
+pub(super) fn annotations(
+    id: &LogicalId,
+    version: &Version,
+    kind: ArtifactKind,
+    digest: &Digest,
+) -> Map<String, Value> {
     [
         (ID, id.to_string()),
         (VERSION, version.to_string()),
@@ -216,24 +223,39 @@ impl Manifest {
 }
 
 /// Refuses another value of a member than the one that is due.
-fn due(value: &Value, member: &str, expected: &str) -> Result<(), String> {
+pub(super) fn due(value: &Value, member: &str, expected: &str) -> Result<(), String> {
     let found = text(value, member)?;
     if found == expected { Ok(()) } else { Err(format!("`{member}` is `{found}`, not `{expected}`")) }
 }
 
 /// The places of a JSON fault, without the parser's words.
-fn not_json(error: &serde_json::Error) -> String {
+pub(super) fn not_json(error: &serde_json::Error) -> String {
     format!("it is not JSON (line {}, column {})", error.line(), error.column())
 }
 
-/// What a document says of itself against what the store says of it.
+/// The members by which a document says what it is.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    kind: Value,
+    #[serde(default)]
+    identity: Value,
+}
+
+/// What a document says of itself against what the store says of it; an error when its bytes are not canonical.
 pub(super) fn disagreements(
-    document: &Value,
+    bytes: &[u8],
     id: &LogicalId,
     version: &Version,
     kind: ArtifactKind,
-) -> Vec<Disagreement> {
-    [
+) -> Result<Vec<Disagreement>, CanonicalError> {
+    if !is_canonical(bytes) {
+        from_canonical(bytes)?;
+    }
+    // Canonical bytes that are no object have no members.
+    let head = serde_json::from_slice(bytes).unwrap_or(Head { kind: Value::Null, identity: Value::Null });
+    let document = json!({ "kind": head.kind, "identity": head.identity });
+    let found = [
         ("/identity/namespace", id.namespace().to_string()),
         ("/identity/name", id.name().to_string()),
         ("/identity/version", version.to_string()),
@@ -248,153 +270,6 @@ pub(super) fn disagreements(
             found: found.map(str::to_owned),
         })
     })
-    .collect()
-}
-
-/// The index: our entries in order, and what other programs put beside them.
-#[derive(Debug)]
-pub(super) struct Index {
-    /// All members of the document but `manifests`.
-    rest: Map<String, Value>,
-    ours: Vec<(Entry, Value)>,
-    foreign: Vec<Value>,
-}
-
-impl Index {
-    pub(super) fn empty() -> Self {
-        let rest = [("schemaVersion", Value::from(2)), ("mediaType", Value::from(INDEX_TYPE))];
-        Self {
-            rest: rest.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
-            ours: Vec::new(),
-            foreign: Vec::new(),
-        }
-    }
-
-    /// Reads an index.
-    ///
-    /// What is wrong with single descriptors, or between them, is returned beside it, all of it; an index that is
-    /// none at all is an error.
-    pub(super) fn read(bytes: &[u8]) -> Result<(Self, Vec<String>), String> {
-        let value: Value = serde_json::from_slice(bytes).map_err(|error| not_json(&error))?;
-        if value.get("schemaVersion").and_then(Value::as_u64) != Some(2) {
-            return Err("its `schemaVersion` is not 2".to_owned());
-        }
-        // The media type may be absent: OCI image index, "mediaType".
-        if value.get("mediaType").is_some_and(|media_type| media_type != INDEX_TYPE) {
-            return Err(format!("its `mediaType` is not `{INDEX_TYPE}`"));
-        }
-        let Value::Object(mut rest) = value else { return Err("it is not an object".to_owned()) };
-        let Some(Value::Array(descriptors)) = rest.remove("manifests") else {
-            return Err("it has no list `manifests`".to_owned());
-        };
-        let mut index = Self { rest, ours: Vec::new(), foreign: Vec::new() };
-        let mut faults = Vec::new();
-        for (at, value) in descriptors.into_iter().enumerate() {
-            if !is_ours(&value) {
-                index.foreign.push(value);
-                continue;
-            }
-            match entry(&value) {
-                Ok(entry) => index.ours.push((entry, value)),
-                Err(reason) => faults.push(format!("manifest {at} is not a valid entry: {reason}")),
-            }
-        }
-        index.sort();
-        for pair in index.ours.windows(2) {
-            let [(a, _), (b, _)] = pair else { continue };
-            if a.id == b.id && a.version.cmp_precedence(&b.version).is_eq() {
-                faults.push(format!("`{a}` is listed twice"));
-            }
-            if a.id == b.id && a.kind != b.kind {
-                faults.push(format!("`{}` has the kinds `{}` and `{}`", a.id, a.kind, b.kind));
-            }
-        }
-        Ok((index, faults))
-    }
-
-    /// Our entries, by id and version.
-    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.ours.iter().map(|(entry, _)| entry)
-    }
-
-    pub(super) fn into_entries(self) -> Vec<Entry> {
-        self.ours.into_iter().map(|(entry, _)| entry).collect()
-    }
-
-    /// The size that our entries' descriptors state for their manifests, in the order of `entries`.
-    pub(super) fn manifest_sizes(&self) -> impl Iterator<Item = u64> {
-        self.ours.iter().map(|(_, value)| value.get("size").and_then(Value::as_u64).unwrap_or(0))
-    }
-
-    /// The descriptors of other programs.
-    pub(super) fn foreign(&self) -> &[Value] {
-        &self.foreign
-    }
-
-    /// Adds an entry whose manifest has `size` bytes.
-    pub(super) fn add(&mut self, entry: Entry, size: u64) {
-        let mut noted = annotations(&entry.id, &entry.version, entry.kind, &entry.digest);
-        noted.insert(REF_NAME.to_owned(), Value::from(ref_name(&entry)));
-        let value = json!({
-            "mediaType": MANIFEST_TYPE,
-            "artifactType": entry.kind.media_type(),
-            "digest": entry.manifest,
-            "size": size,
-            "annotations": noted,
-        });
-        self.ours.push((entry, value));
-        self.sort();
-    }
-
-    /// The whole document, ready to be written.
-    pub(super) fn into_value(self) -> Value {
-        let mut all = self.rest;
-        let descriptors = self.ours.into_iter().map(|(_, value)| value).chain(self.foreign).collect();
-        all.insert("manifests".to_owned(), Value::Array(descriptors));
-        Value::Object(all)
-    }
-
-    fn sort(&mut self) {
-        self.ours.sort_by(|(a, _), (b, _)| {
-            a.id.cmp(&b.id).then_with(|| a.version.cmp(&b.version)).then_with(|| a.digest.cmp(&b.digest))
-        });
-    }
-}
-
-/// What a registry client calls the entry. A tag cannot hold `@` or `+`, and an id has exactly one dot, so the
-/// name can be taken apart again. Build metadata, which does not tell versions apart, is left out.
-fn ref_name(entry: &Entry) -> String {
-    let version = &entry.version;
-    let dash = if version.is_pre_release() { "-" } else { "" };
-    let (major, minor, patch) = (version.major(), version.minor(), version.patch());
-    format!("{}-{major}.{minor}.{patch}{dash}{}", entry.id, version.pre_release())
-}
-
-/// Whether a descriptor claims to be one of ours; if it does, it must be a right one.
-fn is_ours(descriptor: &Value) -> bool {
-    let artifact_type = descriptor.get("artifactType").and_then(Value::as_str);
-    let noted = descriptor.get("annotations").and_then(Value::as_object);
-    artifact_type
-        .is_some_and(|artifact_type| artifact_type == SNAPSHOT_TYPE || artifact_type == CONTRACT_TYPE)
-        || noted.is_some_and(|noted| noted.keys().any(|key| key.starts_with(OURS)))
-}
-
-fn entry(value: &Value) -> Result<Entry, String> {
-    let descriptor = Descriptor::read(value)?;
-    if descriptor.media_type != MANIFEST_TYPE {
-        return Err(format!("`mediaType` is `{}`, not `{MANIFEST_TYPE}`", descriptor.media_type));
-    }
-    let noted = value.get("annotations").ok_or("it has no `annotations`")?;
-    let entry = Entry {
-        id: text(noted, ID)?.parse().map_err(|error| format!("`{ID}`: {error}"))?,
-        version: {
-            let version = text(noted, VERSION)?;
-            version.parse::<Version>().map_err(|error| format!("`{VERSION}`: {error}"))?
-        },
-        kind: text(noted, KIND)?.parse().map_err(|error| format!("`{KIND}`: {error}"))?,
-        digest: text(noted, DIGEST)?.parse().map_err(|error| format!("`{DIGEST}`: {error}"))?,
-        manifest: descriptor.digest,
-    };
-    due(value, "artifactType", entry.kind.media_type())?;
-    Ok(entry)
+    .collect();
+    Ok(found)
 }

@@ -3,14 +3,17 @@
 //! Law (tests/crash.rs): stopped after any step, or at any byte of a write, the store is as before or as after, and
 //! the next publisher needs no repair.
 
+use std::io;
+
 use bailiwick_bundles::Version;
 use bailiwick_bundles::{Digest, LogicalId};
 use camino::Utf8Path;
 
 use super::disk::{self, Disk};
-use super::layout::{self, EMPTY, Index};
+use super::index::Index;
+use super::layout::{self, EMPTY};
 use super::{ArtifactKind, BLOB_LIMIT, Entry, INDEX_LIMIT, LAYOUT, PublishError, Store, StoreError};
-use crate::canonical::{from_canonical, to_canonical};
+use crate::canonical::to_canonical;
 
 /// A document to be published.
 #[derive(Clone, Copy, Debug)]
@@ -106,20 +109,21 @@ pub(super) fn publish(
     let now = store.index_bytes()?;
     let mut index = if now == seen { index } else { store.parse_index(&now)? };
     let already = decide(&index, &blobs.entry)?;
+    let index = if already {
+        None
+    } else {
+        index.add(blobs.entry.clone(), blobs.manifest.len() as u64).map_err(PublishError::NotCanonical)?;
+        Some(index)
+    };
     let mut writer = Writer { store, disk };
     writer.clear()?;
-    writer.blobs(&blobs)?;
-    if already {
-        return Ok(Published::Already(digest));
-    }
-    index.add(blobs.entry, blobs.manifest.len() as u64);
-    writer.index(index)?;
+    writer.install(&blobs, index)?;
     drop(lock);
-    Ok(Published::New(digest))
+    Ok(if already { Published::Already(digest) } else { Published::New(digest) })
 }
 
 /// The identity rules: whether the document is published already; an error where it may not be.
-fn decide(index: &Index, new: &Entry) -> Result<bool, PublishError> {
+fn decide(index: &Index<'_>, new: &Entry) -> Result<bool, PublishError> {
     let same_id = || index.entries().filter(|entry| entry.id == new.id);
     if let Some(other) = same_id().find(|entry| entry.kind != new.kind) {
         return Err(PublishError::KindTaken { id: new.id.clone(), existing: other.kind });
@@ -142,8 +146,8 @@ fn decide(index: &Index, new: &Entry) -> Result<bool, PublishError> {
 
 /// Refuses what `verify` would find fault with.
 fn check_document(artifact: &Artifact<'_>) -> Result<(), PublishError> {
-    let document = from_canonical(artifact.bytes).map_err(PublishError::NotCanonical)?;
-    let found = layout::disagreements(&document, artifact.id, artifact.version, artifact.kind);
+    let Artifact { kind, id, version, bytes } = *artifact;
+    let found = layout::disagreements(bytes, id, version, kind).map_err(PublishError::NotCanonical)?;
     match found.into_iter().next() {
         Some(disagreement) => Err(PublishError::OtherIdentity(disagreement)),
         None => Ok(()),
@@ -153,8 +157,9 @@ fn check_document(artifact: &Artifact<'_>) -> Result<(), PublishError> {
 /// Makes a store where there is nothing, or finishes one. What stands in an index is kept.
 pub(super) fn create(store: &Store, disk: &mut dyn Disk) -> Result<(), StoreError> {
     let changed = disk::make_directories(&store.root)?;
-    let own = ["blobs", "index.json", "index.lock", "oci-layout", "publish.tmp"];
-    if disk::names(&store.root)?.iter().any(|name| !own.contains(&name.as_str())) {
+    let own = ["blobs", "index.json", "index.lock", "oci-layout"];
+    let foreign = |name: &str| !own.contains(&name) && !TEMPORARY.contains(&name);
+    if disk::names(&store.root)?.iter().any(|name| foreign(name)) {
         return Err(store.not_a_store("it has no file `oci-layout`, and it is not empty"));
     }
     let path = store.root.join("index.lock");
@@ -169,7 +174,7 @@ pub(super) fn create(store: &Store, disk: &mut dyn Disk) -> Result<(), StoreErro
     }
     writer.sync(&store.root.join("blobs"))?;
     if disk::read(&store.index_path(), INDEX_LIMIT)?.is_none() {
-        writer.index(Index::empty())?;
+        writer.replace(&store.index_path(), &index_bytes(store, &Index::empty())?)?;
     }
     // Last: whoever sees it sees a whole store.
     if disk::read(&store.layout_path(), super::LAYOUT_LIMIT)?.is_none() {
@@ -177,6 +182,11 @@ pub(super) fn create(store: &Store, disk: &mut dyn Disk) -> Result<(), StoreErro
     }
     writer.sync(&store.root)
 }
+
+/// The names of writes in progress, one for each file that a publisher may write.
+const TEMPORARY: [&str; 4] =
+    ["publish-layer.tmp", "publish-config.tmp", "publish-manifest.tmp", INDEX_TEMPORARY];
+const INDEX_TEMPORARY: &str = "publish-index.tmp";
 
 /// Writes by the steps of the specification. Held only with the lock.
 struct Writer<'a> {
@@ -187,45 +197,74 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Removes what a killed publisher left.
     fn clear(&mut self) -> Result<(), StoreError> {
-        let path = self.store.root.join("publish.tmp");
-        self.disk.remove(&path).map_err(|error| StoreError::io("remove", &path, error))
+        for name in TEMPORARY {
+            let path = self.store.root.join(name);
+            self.disk.remove(&path).map_err(|error| StoreError::io("remove", &path, error))?;
+        }
+        Ok(())
     }
 
-    fn blobs(&mut self, blobs: &Blobs<'_>) -> Result<(), StoreError> {
-        for (digest, bytes) in blobs.each() {
-            if !is_stored(self.store, &digest, bytes) {
-                self.replace(&self.store.blob(&digest), bytes)?;
-            }
-        }
-        // Also when nothing was written: a publisher that was killed may have renamed without flushing.
-        self.sync(&self.store.blobs())
-    }
+    /// Puts the blobs that are not there into the store, then the index, if there is a new one.
+    fn install(&mut self, blobs: &Blobs<'_>, index: Option<Index<'_>>) -> Result<(), StoreError> {
+        let store = self.store;
+        let index = index.map(|index| index_bytes(store, &index)).transpose()?;
+        let index_temporary = store.root.join(INDEX_TEMPORARY);
 
-    fn index(&mut self, index: Index) -> Result<(), StoreError> {
-        let path = self.store.index_path();
-        let bytes =
-            to_canonical(&index.into_value()).map_err(|error| self.store.invalid_index(error.to_string()))?;
-        if bytes.len() as u64 > INDEX_LIMIT {
-            return Err(StoreError::TooLarge { path, limit: INDEX_LIMIT });
+        let due: Vec<_> = TEMPORARY
+            .iter()
+            .zip(blobs.each())
+            .filter(|(_, (digest, bytes))| !is_stored(store, digest, bytes))
+            .map(|(name, (digest, bytes))| (store.root.join(name), store.blob(&digest), bytes))
+            .collect();
+        let mut files: Vec<_> =
+            due.iter().map(|(temporary, _, bytes)| (temporary.as_path(), *bytes)).collect();
+        files.extend(index.iter().map(|bytes| (index_temporary.as_path(), bytes.as_slice())));
+
+        self.write(&files)?;
+        for (temporary, path, _) in &due {
+            self.rename(temporary, path)?;
         }
-        self.replace(&path, &bytes)?;
-        self.sync(&self.store.root)
+        // Also when no blob was due: a publisher that was killed may have renamed without flushing.
+        self.sync(&store.blobs())?;
+        if index.is_some() {
+            self.rename(&index_temporary, &store.index_path())?;
+            self.sync(&store.root)?;
+        }
+        Ok(())
     }
 
     fn replace(&mut self, path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
-        let temporary = self.store.root.join("publish.tmp");
-        let outcome = match self.disk.write(&temporary, bytes) {
-            Ok(()) => self.disk.rename(&temporary, path),
-            Err(error) => Err(error),
-        };
-        outcome.map_err(|error| {
-            // The first error is the one to tell; a file that stays is removed by the next publisher.
-            let _ = self.disk.remove(&temporary);
-            StoreError::io("write", path, error)
-        })
+        let temporary = self.store.root.join(INDEX_TEMPORARY);
+        self.write(&[(&temporary, bytes)])?;
+        self.rename(&temporary, path)
+    }
+
+    fn write(&mut self, files: &[(&Utf8Path, &[u8])]) -> Result<(), StoreError> {
+        let outcome = self.disk.write(files);
+        outcome.map_err(|error| self.give_up("write to", &self.store.root, error))
+    }
+
+    fn rename(&mut self, temporary: &Utf8Path, path: &Utf8Path) -> Result<(), StoreError> {
+        let outcome = self.disk.rename(temporary, path);
+        outcome.map_err(|error| self.give_up("write", path, error))
     }
 
     fn sync(&mut self, path: &Utf8Path) -> Result<(), StoreError> {
-        self.disk.sync_directory(path).map_err(|error| StoreError::io("flush", path, error))
+        let outcome = self.disk.sync_directory(path);
+        outcome.map_err(|error| self.give_up("flush", path, error))
     }
+
+    /// The first error is the one to tell; a file that stays is removed by the next publisher.
+    fn give_up(&mut self, action: &'static str, path: &Utf8Path, error: io::Error) -> StoreError {
+        let _ = self.clear();
+        StoreError::io(action, path, error)
+    }
+}
+
+fn index_bytes(store: &Store, index: &Index<'_>) -> Result<Vec<u8>, StoreError> {
+    let bytes = index.to_bytes().map_err(|error| store.invalid_index(error.to_string()))?;
+    if bytes.len() as u64 > INDEX_LIMIT {
+        return Err(StoreError::TooLarge { path: store.index_path(), limit: INDEX_LIMIT });
+    }
+    Ok(bytes)
 }

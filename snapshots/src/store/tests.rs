@@ -161,14 +161,15 @@ fn a_digest_is_found_by_its_beginning() {
 fn a_beginning_of_several_digests_names_them_all() {
     let agent = Document::agent("a.a", "1.0.0", "");
     let (_guard, store) = store_with(&[&agent]);
-    let mut index = store.index().expect("readable");
+    let bytes = store.index_bytes().expect("readable");
+    let mut index = store.parse_index(&bytes).expect("valid");
     let hex = agent.digest().hex();
     let (head, tail) = hex.split_at(PREFIX);
     let near = format!("sha256:{head}{}", tail.chars().rev().collect::<String>());
     let entry = store.entries().expect("readable").remove(0);
     let other = Entry { version: Version::new(2, 0, 0), digest: near.parse().expect("a digest"), ..entry };
-    index.add(other, 1);
-    fs::write(store.index_path(), to_canonical(&index.into_value()).expect("canonical")).expect("written");
+    index.add(other, 1).expect("canonical");
+    fs::write(store.index_path(), index.to_bytes().expect("canonical")).expect("written");
     let error = store.find(&format!("sha256:{head}")).expect_err("two");
     assert!(
         error.to_string().contains("`a.a@1.0.0`") && error.to_string().contains("`a.a@2.0.0`"),

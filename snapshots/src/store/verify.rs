@@ -10,9 +10,9 @@ use bailiwick_bundles::Digest;
 use serde_json::Value;
 
 use super::disk;
-use super::layout::{self, Descriptor, EMPTY, Index, MANIFEST_TYPE, Manifest};
+use super::index::Index;
+use super::layout::{self, Descriptor, EMPTY, MANIFEST_TYPE, Manifest};
 use super::{BLOB_LIMIT, Disagreement, Entry, Store, StoreError};
-use crate::canonical::from_canonical;
 
 /// What a verification found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,7 +131,8 @@ pub(super) fn verify(store: &Store) -> Result<Verification, StoreError> {
     // Before the index: what is published meanwhile is then at worst read, never called unreferenced.
     let listed = disk::names(&store.blobs())?;
     let mut check = Check { store, seen: BTreeMap::new(), faults: BTreeMap::new() };
-    let index = check.index();
+    let read = store.index_bytes().map_err(from_read);
+    let index = check.index(&read);
     for (entry, size) in index.entries().zip(index.manifest_sizes()) {
         check.entry(entry, size);
     }
@@ -169,13 +170,13 @@ impl Check<'_> {
     }
 
     /// What can be read of the index.
-    fn index(&mut self) -> Index {
+    fn index<'b>(&mut self, read: &'b Result<Vec<u8>, FaultKind>) -> Index<'b> {
         let place = || "index.json".to_owned();
-        let read = match self.store.index_bytes() {
-            Ok(bytes) => Index::read(&bytes).map_err(FaultKind::Malformed),
-            Err(error) => Err(from_read(error)),
+        let index = match read {
+            Ok(bytes) => Index::read(bytes).map_err(FaultKind::Malformed),
+            Err(kind) => Err(kind.clone()),
         };
-        match read {
+        match index {
             Ok((index, reasons)) => {
                 for reason in reasons {
                     self.fault(place(), FaultKind::Malformed(reason), None);
@@ -204,9 +205,9 @@ impl Check<'_> {
         // Every entry has these two, so a lost manifest does not hide that they are damaged.
         self.blob(&Digest::of(EMPTY), config_size, &name);
         let Some(bytes) = self.blob(&entry.digest, layer_size, &name) else { return };
-        match from_canonical(&bytes) {
-            Ok(document) => {
-                for found in layout::disagreements(&document, &entry.id, &entry.version, entry.kind) {
+        match layout::disagreements(&bytes, &entry.id, &entry.version, entry.kind) {
+            Ok(disagreements) => {
+                for found in disagreements {
                     self.fault(place(&entry.digest), FaultKind::Disagrees(found), Some(&name));
                 }
             }

@@ -33,7 +33,8 @@ pub(in super::super) fn init(context: &mut Context<'_, '_>, args: &InitArgs) -> 
         Ok(id) => id,
         Err(error) => {
             context.session.push(
-                Diagnostic::new(&code::INVALID_NAME, format!("{error}")).help("such as `--id support.refund-agent`"),
+                Diagnostic::new(&code::INVALID_NAME, format!("{error}"))
+                    .help("such as `--id support.refund-agent`"),
             );
             return context.fail();
         }
@@ -41,15 +42,15 @@ pub(in super::super) fn init(context: &mut Context<'_, '_>, args: &InitArgs) -> 
     let templates = if args.bundle { BUNDLE } else { AGENT };
     let folder = context.io.cwd.join(&args.directory);
     // Nothing is written unless all of it can be.
-    if let Some((taken, _)) = templates.iter().find(|(path, _)| folder.join(path).symlink_metadata().is_ok()) {
+    if let Some((taken, _)) = templates.iter().find(|(path, _)| folder.join(path).symlink_metadata().is_ok())
+    {
         let message = format!("`{}` is there already; nothing was written", args.directory.join(taken));
         context.session.push(Diagnostic::new(&code::STORE_IO, message).help("name an empty directory"));
         return context.fail();
     }
     for (path, template) in templates {
-        let text = template
-            .replace("{namespace}", id.namespace().as_str())
-            .replace("{name}", id.name().as_str());
+        let text =
+            template.replace("{namespace}", id.namespace().as_str()).replace("{name}", id.name().as_str());
         if let Err(reason) = write_whole(&folder.join(path), text.as_bytes()) {
             let message = format!("`{}` cannot be written: {reason}", args.directory.join(path));
             context.session.push(Diagnostic::new(&code::STORE_IO, message));
@@ -57,6 +58,11 @@ pub(in super::super) fn init(context: &mut Context<'_, '_>, args: &InitArgs) -> 
         }
     }
     let next = if args.directory == "." { String::new() } else { format!(" {}", args.directory) };
-    writeln!(context.io.stdout, "wrote {} to `{}`; next: `bailiwick check{next}`", count(templates.len(), "file"), args.directory)?;
+    writeln!(
+        context.io.stdout,
+        "wrote {} to `{}`; next: `bailiwick check{next}`",
+        count(templates.len(), "file"),
+        args.directory
+    )?;
     Ok(0)
 }

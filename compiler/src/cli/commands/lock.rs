@@ -59,9 +59,10 @@ fn report(
     lock: &Lock,
 ) -> Result<u8, CliError> {
     match context.format {
-        Format::Json => context.json(&[
-            ("lock", serde_json::json!({ "path": shown, "changed": !unchanged, "changes": changes })),
-        ])?,
+        Format::Json => context.json(&[(
+            "lock",
+            serde_json::json!({ "path": shown, "changed": !unchanged, "changes": changes }),
+        )])?,
         Format::Human => {
             for change in changes {
                 writeln!(context.io.stdout, "  {change}")?;
@@ -84,7 +85,8 @@ fn ids(context: &mut Context<'_, '_>, references: &[String]) -> Option<Vec<Logic
             Ok(id) => ids.push(id),
             Err(error) => {
                 context.session.push(
-                    Diagnostic::new(&code::INVALID_NAME, format!("{error}")).help("name what to update by `namespace.name`"),
+                    Diagnostic::new(&code::INVALID_NAME, format!("{error}"))
+                        .help("name what to update by `namespace.name`"),
                 );
                 return None;
             }

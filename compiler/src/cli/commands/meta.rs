@@ -1,6 +1,8 @@
 //! `explain`, `schema`, `completions`, `man`: the program about itself.
 
-use bailiwick_bundles::documents::phrony::{AgentDocument, BundleDocument, PolicyDocument, ToolDocument, document_schema};
+use bailiwick_bundles::documents::phrony::{
+    AgentDocument, BundleDocument, PolicyDocument, ToolDocument, document_schema,
+};
 use bailiwick_bundles::{Code, Diagnostic, code, nearest};
 use serde_json::Value;
 
@@ -18,14 +20,18 @@ pub(in super::super) fn explain(context: &mut Context<'_, '_>, args: &ExplainArg
     };
     let Some(code) = Code::find(wanted) else {
         let near = nearest(wanted, code::ALL.iter().map(|code| code.id));
-        let hint = near.map_or_else(|| "`bailiwick explain` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+        let hint = near.map_or_else(
+            || "`bailiwick explain` lists them".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
         writeln!(context.io.stderr, "error: no code is called `{wanted}`; {hint}")?;
         return Ok(2);
     };
     match context.format {
         Format::Human => write!(context.io.stdout, "{}", code.page)?,
         Format::Json => {
-            let value = serde_json::json!({ "code": code.id, "severity": code.severity.as_str(), "page": code.page });
+            let value =
+                serde_json::json!({ "code": code.id, "severity": code.severity.as_str(), "page": code.page });
             write_json(context.io.stdout, &value)?;
         }
     }
@@ -45,7 +51,10 @@ pub(in super::super) fn schema(context: &mut Context<'_, '_>, args: &SchemaArgs)
     Ok(0)
 }
 
-pub(in super::super) fn completions(context: &mut Context<'_, '_>, args: &CompletionsArgs) -> Result<u8, CliError> {
+pub(in super::super) fn completions(
+    context: &mut Context<'_, '_>,
+    args: &CompletionsArgs,
+) -> Result<u8, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command(), "bailiwick", &mut script);
     context.io.stdout.write_all(&script)?;

@@ -60,17 +60,19 @@ pub(in super::super) fn publish(context: &mut Context<'_, '_>, args: &PublishArg
     Ok(0)
 }
 
-fn put(path: &camino::Utf8Path, compiled: &Compiled) -> Result<Published, Box<bailiwick_bundles::Diagnostic>> {
+fn put(
+    path: &camino::Utf8Path,
+    compiled: &Compiled,
+) -> Result<Published, Box<bailiwick_bundles::Diagnostic>> {
     let store = Store::open_or_create(path).map_err(|error| Box::new(store_diagnostic(&error)))?;
     let snapshot = &compiled.snapshot;
-    let content = snapshot
-        .content_digest()
-        .map_err(|error| Box::new(publish_diagnostic(&bailiwick_snapshots::PublishError::NotCanonical(error))))?;
+    let content = snapshot.content_digest().map_err(|error| {
+        Box::new(publish_diagnostic(&bailiwick_snapshots::PublishError::NotCanonical(error)))
+    })?;
     let artifact = Artifact {
         kind: snapshot.kind,
         id: &snapshot.identity.id(),
         version: &snapshot.identity.version,
-        content,
         bytes: &compiled.bytes,
     };
     store.publish(&artifact).map_err(|error| Box::new(publish_diagnostic(&error)))
@@ -99,7 +101,12 @@ fn print(context: &mut Context<'_, '_>, resolved: &Resolved, compiled: &Compiled
         .map(|choice| {
             let constraint = choice.constraint.as_deref().unwrap_or("*");
             let moved = choice.moved_from.as_ref().map_or_else(String::new, |from| format!("  (was {from})"));
-            format!("{:width$}  {constraint:6} → {:8} {}{moved}", choice.id, choice.version.to_string(), choice.home)
+            format!(
+                "{:width$}  {constraint:6} → {:8} {}{moved}",
+                choice.id,
+                choice.version.to_string(),
+                choice.home
+            )
         })
         .collect();
     rows.extend(pins.into_iter().map(|pin| ("pinned", pin)));
@@ -109,9 +116,13 @@ fn print(context: &mut Context<'_, '_>, resolved: &Resolved, compiled: &Compiled
     for member in &snapshot.members {
         let Some(agent) = snapshot.agents.get(member) else { continue };
         for binding in &agent.bindings {
-            let name =
-                if several { format!("{}/{}", member.id.name(), binding.wire_name) } else { binding.wire_name.to_string() };
-            let narrows = binding.narrowing.input == InputNarrowing::Narrower || binding.narrowing.class_from.is_some();
+            let name = if several {
+                format!("{}/{}", member.id.name(), binding.wire_name)
+            } else {
+                binding.wire_name.to_string()
+            };
+            let narrows =
+                binding.narrowing.input == InputNarrowing::Narrower || binding.narrowing.class_from.is_some();
             if narrows && matches!(binding.grants, Grant::Tool(_)) {
                 narrowed.push((name.clone(), narrowing(snapshot, binding)));
             }

@@ -36,7 +36,8 @@ pub(in super::super) fn show(context: &mut Context<'_, '_>, args: &ShowArgs) -> 
         let names = names(&loaded.snapshot);
         let near = nearest(name, names.iter().map(String::as_str));
         let message = format!("the snapshot has no part called `{name}`");
-        let help = near.map_or_else(|| format!("it has {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
+        let help = near
+            .map_or_else(|| format!("it has {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
         context.session.push(Diagnostic::new(&code::SOURCE_NOT_FOUND, message).help(help));
         return context.fail();
     }
@@ -93,7 +94,8 @@ fn load_source(context: &mut Context<'_, '_>, args: &SourceArgs) -> Result<Optio
 /// Every part that `name` names: several agents may have a binding of one wire name.
 fn find<'s>(snapshot: &'s Snapshot, name: &str) -> Vec<Part<'s>> {
     let is = |key: &DocumentKey| key.to_string() == name || key.id.to_string() == name;
-    let agents = snapshot.agents.iter().filter(|(key, _)| is(key)).map(|(key, agent)| Part::Agent(key, agent));
+    let agents =
+        snapshot.agents.iter().filter(|(key, _)| is(key)).map(|(key, agent)| Part::Agent(key, agent));
     let tools = snapshot.tools.iter().filter(|(key, _)| is(key)).map(|(key, tool)| Part::Tool(key, tool));
     let policies = snapshot
         .policies
@@ -102,13 +104,21 @@ fn find<'s>(snapshot: &'s Snapshot, name: &str) -> Vec<Part<'s>> {
         .filter(|(id, _)| id == name || id.split_once('@').is_some_and(|(id, _)| id == name))
         .map(|(id, record)| Part::Policy(id, record));
     let bindings = snapshot.agents.iter().flat_map(|(key, agent)| {
-        agent.bindings.iter().filter(|binding| binding.wire_name.as_str() == name).map(move |binding| Part::Binding(key, binding))
+        agent
+            .bindings
+            .iter()
+            .filter(|binding| binding.wire_name.as_str() == name)
+            .map(move |binding| Part::Binding(key, binding))
     });
     agents.chain(tools).chain(policies).chain(bindings).collect()
 }
 
 fn names(snapshot: &Snapshot) -> Vec<String> {
-    let bindings = snapshot.agents.values().flat_map(|agent| &agent.bindings).map(|binding| binding.wire_name.to_string());
+    let bindings = snapshot
+        .agents
+        .values()
+        .flat_map(|agent| &agent.bindings)
+        .map(|binding| binding.wire_name.to_string());
     let mut names: Vec<String> = snapshot
         .agents
         .keys()

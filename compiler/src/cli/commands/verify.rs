@@ -14,7 +14,8 @@ use crate::store::{read_snapshot, store_diagnostic};
 pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs) -> Result<u8, CliError> {
     let cwd = context.io.cwd.clone();
     let folder = cwd.join(&args.directory);
-    let environment = Environment::find(&mut context.session, &folder.canonicalize_utf8().unwrap_or(folder), &cwd);
+    let environment =
+        Environment::find(&mut context.session, &folder.canonicalize_utf8().unwrap_or(folder), &cwd);
     let place = store_place(context.store.as_deref(), &environment, &cwd);
     let verified = Store::open(&place.path).and_then(|store| Ok((store.verify()?, store)));
     let (verification, store) = match verified {
@@ -30,11 +31,14 @@ pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs)
             n_notes += 1;
             continue;
         }
-        let mut diagnostic = Diagnostic::new(fault_code(&fault.kind), format!("`{}`: {}", fault.place, fault.kind));
+        let mut diagnostic =
+            Diagnostic::new(fault_code(&fault.kind), format!("`{}`: {}", fault.place, fault.kind));
         for id in &fault.needed_by {
             diagnostic = diagnostic.note(format!("needed by {id}"));
         }
-        context.session.push(diagnostic.help("restore it from a copy of the store, or publish the document again"));
+        context
+            .session
+            .push(diagnostic.help("restore it from a copy of the store, or publish the document again"));
     }
     if verification.is_sound() {
         check_formats(context, &store);
@@ -49,7 +53,8 @@ pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs)
             json!({ "path": place.shown, "entries": verification.entries, "blobs": verification.blobs }),
         )])?,
         Format::Human => {
-            let notes = if n_notes > 0 { format!("; {} of no entry", count(n_notes, "file")) } else { String::new() };
+            let notes =
+                if n_notes > 0 { format!("; {} of no entry", count(n_notes, "file")) } else { String::new() };
             writeln!(
                 context.io.stdout,
                 "verified {}: {} and {} are as published{notes}",

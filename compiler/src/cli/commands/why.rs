@@ -13,14 +13,21 @@ use crate::pipeline::{LockMode, OpenCatalogs, compile};
 use crate::resolve::Choice;
 
 pub(in super::super) fn why(context: &mut Context<'_, '_>, args: &WhyArgs) -> Result<u8, CliError> {
-    let compilation =
-        compile(&mut context.session, &mut OpenCatalogs::default(), &args.bundle, &context.io.cwd, &LockMode::Keep);
+    let compilation = compile(
+        &mut context.session,
+        &mut OpenCatalogs::default(),
+        &args.bundle,
+        &context.io.cwd,
+        &LockMode::Keep,
+    );
     let Some(resolved) = compilation.resolved else { return context.fail() };
     let wanted = args.reference.split('@').next().unwrap_or_default();
-    let choices: Vec<&Choice> = resolved.choices.iter().filter(|choice| choice.id.to_string() == wanted).collect();
+    let choices: Vec<&Choice> =
+        resolved.choices.iter().filter(|choice| choice.id.to_string() == wanted).collect();
     if choices.is_empty() {
         let names: BTreeSet<String> = resolved.choices.iter().map(|choice| choice.id.to_string()).collect();
-        let near = nearest(wanted, names.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
+        let near =
+            nearest(wanted, names.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
         let message = format!("nothing in the bundle refers to `{wanted}`");
         context.session.push(Diagnostic::new(&code::REF_NOT_FOUND, message).maybe_help(near));
         return context.fail();

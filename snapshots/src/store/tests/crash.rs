@@ -70,21 +70,30 @@ impl Disk for Fated {
         FileSystem.make_directory(path)
     }
 
-    fn write(&mut self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    fn write(&mut self, files: &[(&Utf8Path, &[u8])]) -> io::Result<()> {
         let now = self.steps.len();
-        let outcome = self.step(Step::Write(bytes.len()));
-        match self.fate {
-            Fate::Killed { at, written } if now == at => {
-                fs::write(path, bytes.get(..written).unwrap_or(bytes)).expect("written");
+        let length = files.iter().map(|(_, bytes)| bytes.len()).sum();
+        let outcome = self.step(Step::Write(length));
+        let mut left = match self.fate {
+            Fate::Killed { at, written } if now == at => written,
+            Fate::Refused { at, .. } if now == at => length / 2,
+            // A test that outlives its machine needs no flush.
+            Fate::Lives | Fate::Killed { .. } | Fate::Refused { .. } => {
+                if outcome.is_ok() {
+                    length
+                } else {
+                    0
+                }
             }
-            Fate::Refused { at, .. } if now == at => {
-                fs::write(path, bytes.get(..bytes.len() / 2).unwrap_or(bytes)).expect("written");
+        };
+        for (path, bytes) in files {
+            let part = left.min(bytes.len());
+            if part > 0 {
+                fs::write(path, &bytes[..part]).expect("written");
             }
-            Fate::Lives | Fate::Killed { .. } | Fate::Refused { .. } => {}
+            left -= part;
         }
-        outcome?;
-        // A test that outlives its machine needs no flush.
-        fs::write(path, bytes)
+        outcome
     }
 
     fn rename(&mut self, from: &Utf8Path, to: &Utf8Path) -> io::Result<()> {
@@ -137,13 +146,17 @@ fn the_steps_are_those_of_the_specification() {
     let agent = Document::agent("a.a", "1.0.0", "");
     let (_guard, store) = store_with(&[]);
     let steps = steps_of_publishing(&tree(store.path()), &agent);
-    let blobs = ["layer", "config", "manifest"].map(|_| ());
-    assert_eq!(steps.len(), 2 + 2 * blobs.len() + 1 + 3);
-    assert_eq!(steps[..2], [Step::Lock, Step::Remove]);
-    assert_eq!(steps[3], Step::Rename(agent.digest().hex()));
-    assert_eq!(steps[5], Step::Rename(Digest::of(layout::EMPTY).hex()));
-    assert_eq!(steps[8], Step::Sync("sha256".to_owned()));
-    assert_eq!(steps[10..], [Step::Rename("index.json".to_owned()), Step::Sync("store".to_owned())]);
+    let rename = |name: &str| Step::Rename(name.to_owned());
+    let sync = |name: &str| Step::Sync(name.to_owned());
+    let [lock, clear @ .., write, layer, config, manifest, blobs, index, top] = steps.as_slice() else {
+        panic!("{steps:?}");
+    };
+    assert_eq!((lock, clear), (&Step::Lock, [const { Step::Remove }; 4].as_slice()));
+    assert!(matches!(write, Step::Write(_)));
+    assert_eq!(layer, &rename(&agent.digest().hex()));
+    assert_eq!(config, &rename(&Digest::of(layout::EMPTY).hex()));
+    assert!(matches!(manifest, Step::Rename(_)));
+    assert_eq!((blobs, index, top), (&sync("sha256"), &rename("index.json"), &sync("store")));
 }
 
 #[test]
@@ -213,7 +226,7 @@ fn a_refusal_by_the_disk_leaves_no_partial_write() {
             let error = publish::publish(&store, &mut disk, &new.artifact()).expect_err("told");
             assert!(matches!(error, PublishError::Store(StoreError::Io { .. })), "{error:?}");
             assert!(error.to_string().ends_with(words), "{error}");
-            assert!(!store.path().join("publish.tmp").exists(), "step {at}");
+            assert!(temporary(&store).is_empty(), "step {at}");
             assert!(store.verify().expect("verifiable").is_sound(), "step {at}");
             // The flush after the last rename is the one step whose failure comes too late.
             assert_eq!(listing(&store).len(), if at == n_steps - 1 { 2 } else { 1 }, "step {at}");
@@ -224,8 +237,17 @@ fn a_refusal_by_the_disk_leaves_no_partial_write() {
 #[test]
 fn leftovers_of_a_killed_publisher_are_cleaned() {
     let (_guard, store) = store_with(&[]);
-    fs::write(store.path().join("publish.tmp"), "half").expect("written");
+    for role in ["layer", "config", "manifest", "index"] {
+        fs::write(store.path().join(format!("publish-{role}.tmp")), "half").expect("written");
+    }
+    assert_eq!(temporary(&store).len(), 4);
     assert!(store.verify().expect("verifiable").is_sound());
     store.publish(&Document::agent("a.a", "1.0.0", "").artifact()).expect("published");
-    assert!(!store.path().join("publish.tmp").exists());
+    assert!(temporary(&store).is_empty());
+}
+
+/// Writes in progress, or left.
+fn temporary(store: &Store) -> Vec<String> {
+    let names = disk::names(store.path()).expect("listable");
+    names.into_iter().filter(|name| name.starts_with("publish-")).collect()
 }

@@ -128,7 +128,7 @@ fn index_with(change: impl Fn(&mut Value)) -> String {
 fn an_index_that_is_not_as_specified_is_refused() {
     type Change = fn(&mut Value);
     let cases: &[(Change, &str)] = &[
-        (|v| *v = json!([]), "its `schemaVersion` is not 2"),
+        (|v| *v = json!([]), "it is not an object"),
         (|v| v["schemaVersion"] = json!(1), "its `schemaVersion` is not 2"),
         (
             |v| v["mediaType"] = json!("text/plain"),
@@ -182,12 +182,11 @@ fn forged(document: &Document, manifest: impl Fn(&mut Value)) -> Vec<FaultKind> 
         fs::write(store.blob(&Digest::of(bytes)), bytes).expect("written");
     }
     let (id, version, digest) = (id.clone(), version.clone(), Digest::of(bytes));
-    let mut index = store.index().expect("readable");
-    index.add(
-        Entry { id, version, kind: *kind, digest, manifest: Digest::of(&manifest) },
-        manifest.len() as u64,
-    );
-    fs::write(store.index_path(), to_canonical(&index.into_value()).expect("canonical")).expect("written");
+    let bytes = store.index_bytes().expect("readable");
+    let mut index = store.parse_index(&bytes).expect("valid");
+    let entry = Entry { id, version, kind: *kind, digest, manifest: Digest::of(&manifest) };
+    index.add(entry, manifest.len() as u64).expect("canonical");
+    fs::write(store.index_path(), index.to_bytes().expect("canonical")).expect("written");
     faults(&store).into_iter().map(|(_, kind)| kind).filter(|kind| !kind.is_note()).collect()
 }
 

@@ -1,0 +1,251 @@
+//! The index: what is published, in order.
+//!
+//! Every publication reads and writes all of it, so an entry that a store's writer wrote is neither made into a tree
+//! nor written anew: it is checked, kept as text, and copied.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use bailiwick_bundles::Version;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::Entry;
+use super::layout::{
+    CONTRACT_TYPE, DIGEST, Descriptor, ID, INDEX_TYPE, KIND, MANIFEST_TYPE, OURS, REF_NAME, SNAPSHOT_TYPE,
+    VERSION, annotations, due, not_json, text,
+};
+use crate::canonical::{CanonicalError, is_canonical, key_order, to_canonical};
+
+/// The index: our entries in order, and what other programs put beside them.
+#[derive(Debug)]
+pub(super) struct Index<'a> {
+    /// All members of the document but `manifests`.
+    rest: BTreeMap<String, Value>,
+    ours: Vec<Listed<'a>>,
+    foreign: Vec<Value>,
+}
+
+/// One of our entries.
+#[derive(Debug)]
+struct Listed<'a> {
+    entry: Entry,
+    /// The stated size of its manifest.
+    size: u64,
+    /// Its descriptor, canonical.
+    text: Cow<'a, str>,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn empty() -> Self {
+        let rest = [("schemaVersion", Value::from(2)), ("mediaType", Value::from(INDEX_TYPE))];
+        Self {
+            rest: rest.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+            ours: Vec::new(),
+            foreign: Vec::new(),
+        }
+    }
+
+    /// Reads an index.
+    ///
+    /// What is wrong with single descriptors, or between them, is returned beside it, all of it; an index that is
+    /// none at all is an error.
+    pub(super) fn read(bytes: &'a [u8]) -> Result<(Self, Vec<String>), String> {
+        let mut members: BTreeMap<String, &RawValue> = serde_json::from_slice(bytes).map_err(|error| {
+            if error.is_data() { "it is not an object".to_owned() } else { not_json(&error) }
+        })?;
+        let descriptors = members.remove("manifests").and_then(|list| serde_json::from_str(list.get()).ok());
+        let rest: BTreeMap<String, Value> =
+            members.into_iter().map(|(key, raw)| Ok((key, value_of(raw)?))).collect::<Result<_, String>>()?;
+        if rest.get("schemaVersion").and_then(Value::as_u64) != Some(2) {
+            return Err("its `schemaVersion` is not 2".to_owned());
+        }
+        // The media type may be absent: OCI image index, "mediaType".
+        if rest.get("mediaType").is_some_and(|media_type| media_type != INDEX_TYPE) {
+            return Err(format!("its `mediaType` is not `{INDEX_TYPE}`"));
+        }
+        let descriptors: Vec<&RawValue> = descriptors.ok_or("it has no list `manifests`")?;
+
+        let is_canonical = is_canonical(bytes);
+        let mut index = Self { rest, ours: Vec::with_capacity(descriptors.len() + 1), foreign: Vec::new() };
+        let mut faults = Vec::new();
+        for (at, raw) in descriptors.into_iter().enumerate() {
+            if let Some(listed) = is_canonical.then(|| as_written(raw)).flatten() {
+                index.ours.push(listed);
+                continue;
+            }
+            let value = value_of(raw)?;
+            if !is_ours(&value) {
+                index.foreign.push(value);
+                continue;
+            }
+            match listed(&value) {
+                Ok(listed) => index.ours.push(listed),
+                Err(reason) => faults.push(format!("manifest {at} is not a valid entry: {reason}")),
+            }
+        }
+        index.sort();
+        for pair in index.ours.windows(2) {
+            let [Listed { entry: a, .. }, Listed { entry: b, .. }] = pair else { continue };
+            if a.id == b.id && a.version.cmp_precedence(&b.version).is_eq() {
+                faults.push(format!("`{a}` is listed twice"));
+            }
+            if a.id == b.id && a.kind != b.kind {
+                faults.push(format!("`{}` has the kinds `{}` and `{}`", a.id, a.kind, b.kind));
+            }
+        }
+        Ok((index, faults))
+    }
+
+    /// Our entries, by id and version.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.ours.iter().map(|listed| &listed.entry)
+    }
+
+    pub(super) fn into_entries(self) -> Vec<Entry> {
+        self.ours.into_iter().map(|listed| listed.entry).collect()
+    }
+
+    /// The size that our entries' descriptors state for their manifests, in the order of `entries`.
+    pub(super) fn manifest_sizes(&self) -> impl Iterator<Item = u64> {
+        self.ours.iter().map(|listed| listed.size)
+    }
+
+    /// The descriptors of other programs.
+    pub(super) fn foreign(&self) -> &[Value] {
+        &self.foreign
+    }
+
+    /// Adds an entry whose manifest has `size` bytes.
+    pub(super) fn add(&mut self, entry: Entry, size: u64) -> Result<(), CanonicalError> {
+        let mut noted = annotations(&entry.id, &entry.version, entry.kind, &entry.digest);
+        noted.insert(REF_NAME.to_owned(), Value::from(ref_name(&entry)));
+        let value = json!({
+            "mediaType": MANIFEST_TYPE,
+            "artifactType": entry.kind.media_type(),
+            "digest": entry.manifest,
+            "size": size,
+            "annotations": noted,
+        });
+        let text = Cow::Owned(canonical_text(&value)?);
+        self.ours.push(Listed { entry, size, text });
+        self.sort();
+        Ok(())
+    }
+
+    /// The whole document, canonical.
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, CanonicalError> {
+        let foreign = self.foreign.iter().map(canonical_text).collect::<Result<Vec<_>, _>>()?;
+        let ours = self.ours.iter().map(|listed| &*listed.text);
+        let descriptors: Vec<&str> = ours.chain(foreign.iter().map(String::as_str)).collect();
+        let mut members = vec![("manifests", ["[", &descriptors.join(","), "]"].concat())];
+        for (key, value) in &self.rest {
+            members.push((key, canonical_text(value)?));
+        }
+        members.sort_by(|(a, _), (b, _)| key_order(a, b));
+        let mut out = String::new();
+        for (key, value) in members {
+            out.push(if out.is_empty() { '{' } else { ',' });
+            out.push_str(&canonical_text(&Value::from(key))?);
+            out.push(':');
+            out.push_str(&value);
+        }
+        out.push('}');
+        Ok(out.into_bytes())
+    }
+
+    fn sort(&mut self) {
+        self.ours.sort_by(|Listed { entry: a, .. }, Listed { entry: b, .. }| {
+            a.id.cmp(&b.id).then_with(|| a.version.cmp(&b.version)).then_with(|| a.digest.cmp(&b.digest))
+        });
+    }
+}
+
+/// What a registry client calls the entry. A tag cannot hold `@` or `+`, and an id has exactly one dot, so the
+/// name can be taken apart again. Build metadata, which does not tell versions apart, is left out.
+fn ref_name(entry: &Entry) -> String {
+    let version = &entry.version;
+    let (major, minor, patch, pre) =
+        (version.major(), version.minor(), version.patch(), version.pre_release());
+    let dash = if pre.is_empty() { "" } else { "-" };
+    format!("{}-{major}.{minor}.{patch}{dash}{pre}", entry.id)
+}
+
+/// Whether a descriptor claims to be one of ours; if it does, it must be a right one.
+fn is_ours(descriptor: &Value) -> bool {
+    let artifact_type = descriptor.get("artifactType").and_then(Value::as_str);
+    let noted = descriptor.get("annotations").and_then(Value::as_object);
+    artifact_type
+        .is_some_and(|artifact_type| artifact_type == SNAPSHOT_TYPE || artifact_type == CONTRACT_TYPE)
+        || noted.is_some_and(|noted| noted.keys().any(|key| key.starts_with(OURS)))
+}
+
+/// A descriptor as a store's writer writes it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<'a> {
+    media_type: &'a str,
+    artifact_type: &'a str,
+    digest: &'a str,
+    size: u64,
+    #[serde(borrow)]
+    annotations: Annotations<'a>,
+}
+
+#[derive(Deserialize)]
+struct Annotations<'a> {
+    #[serde(rename = "bailiwick.dev/id")]
+    id: &'a str,
+    #[serde(rename = "bailiwick.dev/version")]
+    version: &'a str,
+    #[serde(rename = "bailiwick.dev/kind")]
+    kind: &'a str,
+    #[serde(rename = "bailiwick.dev/digest")]
+    digest: &'a str,
+}
+
+/// The entry of a canonical descriptor, if there is nothing unusual about it: `listed` decides about the others.
+fn as_written(raw: &RawValue) -> Option<Listed<'_>> {
+    let written: Written<'_> = serde_json::from_str(raw.get()).ok()?;
+    let entry = Entry {
+        id: written.annotations.id.parse().ok()?,
+        version: written.annotations.version.parse().ok()?,
+        kind: written.annotations.kind.parse().ok()?,
+        digest: written.annotations.digest.parse().ok()?,
+        manifest: written.digest.parse().ok()?,
+    };
+    let is_usual = written.media_type == MANIFEST_TYPE && written.artifact_type == entry.kind.media_type();
+    is_usual.then(|| Listed { entry, size: written.size, text: Cow::Borrowed(raw.get()) })
+}
+
+/// The entry of any descriptor that claims to be ours, or what is wrong with it.
+fn listed<'a>(value: &Value) -> Result<Listed<'a>, String> {
+    let descriptor = Descriptor::read(value)?;
+    if descriptor.media_type != MANIFEST_TYPE {
+        return Err(format!("`mediaType` is `{}`, not `{MANIFEST_TYPE}`", descriptor.media_type));
+    }
+    let noted = value.get("annotations").ok_or("it has no `annotations`")?;
+    let entry = Entry {
+        id: text(noted, ID)?.parse().map_err(|error| format!("`{ID}`: {error}"))?,
+        version: {
+            let version = text(noted, VERSION)?;
+            version.parse::<Version>().map_err(|error| format!("`{VERSION}`: {error}"))?
+        },
+        kind: text(noted, KIND)?.parse().map_err(|error| format!("`{KIND}`: {error}"))?,
+        digest: text(noted, DIGEST)?.parse().map_err(|error| format!("`{DIGEST}`: {error}"))?,
+        manifest: descriptor.digest,
+    };
+    due(value, "artifactType", entry.kind.media_type())?;
+    let text = canonical_text(value).map_err(|error| error.to_string())?;
+    Ok(Listed { entry, size: descriptor.size, text: Cow::Owned(text) })
+}
+
+fn value_of(raw: &RawValue) -> Result<Value, String> {
+    serde_json::from_str(raw.get()).map_err(|error| not_json(&error))
+}
+
+fn canonical_text(value: &Value) -> Result<String, CanonicalError> {
+    // INVARIANT: canonical bytes are UTF-8.
+    to_canonical(value).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -3,10 +3,14 @@
 //! The renderer draws one file at a time, so a diagnostic with places in several files is drawn file by file.
 
 use std::fmt::{self, Write as _};
+use std::ops::Range;
 use std::sync::Arc;
 
 use bailiwick_bundles::{Diagnostic, FileId, Label, Severity, SourceMap};
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource, SourceCode, SourceSpan,
+    SpanContents,
+};
 
 /// How to draw.
 #[derive(Clone, Copy, Debug)]
@@ -79,13 +83,13 @@ fn write_snippet(
         return writeln!(out, "   ╰────");
     }
     let snippet = Snippet {
-        source: NamedSource::new(source.path(), Arc::clone(source.text())),
+        source: NamedSource::new(source.path(), Lines(Arc::clone(source.text()))),
         labels: labels
             .iter()
             .enumerate()
             .map(|(at, label)| {
                 let text = (!label.text.is_empty()).then(|| label.text.clone());
-                let range = label.span.start as usize..label.span.end as usize;
+                let range = first_line(source.text(), label.span.start as usize..label.span.end as usize);
                 if at == 0 {
                     LabeledSpan::new_primary_with_span(text, range)
                 } else {
@@ -95,7 +99,7 @@ fn write_snippet(
             .collect(),
     };
     let theme = if style.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_context_lines(0);
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_context_lines(1);
     let mut drawn = String::new();
     handler.render_report(&mut drawn, &snippet)?;
     // The report begins with a heading of its own, which ours replaces.
@@ -106,8 +110,35 @@ fn write_snippet(
     Ok(())
 }
 
+/// The part of `range` on its first line: a label on a long map would hide what it says.
+fn first_line(text: &str, range: Range<usize>) -> Range<usize> {
+    let length = text.get(range.clone()).and_then(|text| text.find(['\r', '\n']));
+    range.start..length.map_or(range.end, |length| range.start + length)
+}
+
+/// A text that is always shown in whole lines.
+struct Lines(Arc<str>);
+
+impl SourceCode for Lines {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        // Without context the renderer asks where exactly the label stands.
+        if before == 0 {
+            return self.0.read_span(span, before, after);
+        }
+        let end = (span.offset() + span.len()).min(self.0.len());
+        let start = self.0.get(..span.offset()).and_then(|text| text.rfind('\n')).map_or(0, |at| at + 1);
+        let end = self.0.get(end..).and_then(|text| text.find('\n')).map_or(self.0.len(), |at| end + at);
+        self.0.read_span(&SourceSpan::new(start.into(), end.saturating_sub(start)), 0, 0)
+    }
+}
+
 struct Snippet {
-    source: NamedSource<Arc<str>>,
+    source: NamedSource<Lines>,
     labels: Vec<LabeledSpan>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{Kind, Reference};
-use bailiwick_bundles::{Constraint, Diagnostic, LogicalId, Mismatch, RefKind, Version, code};
+use bailiwick_bundles::{Constraint, Diagnostic, Digest, LogicalId, Mismatch, RefKind, Version, code};
 
 use super::{Choice, PassedOver, ResolveOptions};
 use crate::bundle::Bundle;
@@ -13,8 +13,8 @@ use crate::manifest::{Ask, Home, Manifest};
 use crate::origin::Origin;
 use crate::session::Session;
 
-/// Kind, id and constraint of a choice: what is pinned as one.
-type ChoiceKey = (Kind, LogicalId, Option<String>);
+/// Kind, id and constraint of a choice, and whether the bundle was looked into: what is pinned as one.
+type ChoiceKey = (Kind, LogicalId, Option<String>, bool);
 
 /// Resolves single references and remembers what was chosen.
 pub(super) struct Chooser<'a> {
@@ -25,6 +25,8 @@ pub(super) struct Chooser<'a> {
     choices: BTreeMap<ChoiceKey, (Choice, Fetched)>,
     /// Documents that are referred to by path, or are the root.
     members: BTreeMap<(Kind, LogicalId, Version), Choice>,
+    /// What each document of the closure holds, and who asked for it first.
+    contents: BTreeMap<(Kind, LogicalId, Version), (Digest, Home, Origin)>,
 }
 
 impl<'a> Chooser<'a> {
@@ -34,7 +36,15 @@ impl<'a> Chooser<'a> {
         catalogs: &'a mut Catalogs,
         options: &'a ResolveOptions,
     ) -> Self {
-        Self { session, bundle, catalogs, options, choices: BTreeMap::new(), members: BTreeMap::new() }
+        Self {
+            session,
+            bundle,
+            catalogs,
+            options,
+            choices: BTreeMap::new(),
+            members: BTreeMap::new(),
+            contents: BTreeMap::new(),
+        }
     }
 
     /// Everything that was chosen, sorted.
@@ -71,6 +81,8 @@ impl<'a> Chooser<'a> {
             moved_from: None,
         });
         choice.asked_at.push(asked);
+        let choice = choice.clone();
+        self.one_content(&choice, asked);
     }
 
     /// The document that `ask`, which stands in a document of `home`, refers to. Faults are said.
@@ -116,7 +128,7 @@ impl<'a> Chooser<'a> {
         home: &Home,
         origin: Origin,
     ) -> Option<Fetched> {
-        let key = (kind, id.clone(), constraint.map(ToString::to_string));
+        let key = (kind, id.clone(), constraint.map(ToString::to_string), *home == Home::Bundle);
         if let Some((choice, fetched)) = self.choices.get_mut(&key) {
             choice.asked_at.push(origin);
             return Some(fetched.clone());
@@ -126,6 +138,7 @@ impl<'a> Chooser<'a> {
             Some(manifest) => self.local(&manifest, constraint, origin)?,
             None => self.from_catalog(id, constraint, kind, origin)?,
         };
+        self.one_content(&choice, origin);
         self.choices.insert(key, (choice, fetched.clone()));
         Some(fetched)
     }
@@ -254,6 +267,27 @@ impl<'a> Chooser<'a> {
         );
     }
 
+    /// A key names one content: the same id and version from two places must be the same document.
+    fn one_content(&mut self, choice: &Choice, origin: Origin) {
+        let key = (choice.kind, choice.id.clone(), choice.version.clone());
+        let here = (choice.content_hash, choice.home.clone(), origin);
+        let Some((content, home, first)) = self.contents.insert(key, here) else { return };
+        if content == choice.content_hash {
+            return;
+        }
+        let message = format!(
+            "{} `{}` {} is one document in {home} and another in {}",
+            word(choice.kind),
+            choice.id,
+            choice.version,
+            choice.home
+        );
+        let diagnostic = Diagnostic::new(&code::DUPLICATE_DOCUMENT, message);
+        let diagnostic = self.session.label(diagnostic, origin, format!("found in {}", choice.home));
+        let diagnostic = self.session.label(diagnostic, first, format!("found in {home}"));
+        self.session.push(diagnostic.help("give the document of the bundle another id or version"));
+    }
+
     fn no_catalog(&mut self, id: &LogicalId, kind: Kind, origin: Origin) {
         let namespace = id.namespace();
         if let Some(near) = self.bundle.nearest(kind, id) {
@@ -310,25 +344,22 @@ impl<'a> Chooser<'a> {
         &mut self,
         boundary: &bailiwick_bundles::BoundaryId,
         namespace: &bailiwick_bundles::Name,
-        home: &Home,
         origin: Origin,
     ) -> Vec<Arc<crate::manifest::PolicyManifest>> {
-        let mut ids: Vec<LogicalId> = Vec::new();
-        if *home == Home::Bundle {
-            ids.extend(self.bundle.documents.values().filter_map(|manifest| match manifest {
-                Manifest::Policy(policy) if policy.policy.implements(boundary) => {
-                    Some(policy.head.id.clone())
-                }
-                Manifest::Policy(_) | Manifest::Agent(_) | Manifest::Tool(_) => None,
-            }));
-        }
+        let in_bundle = self.bundle.documents.values().filter_map(|manifest| match manifest {
+            Manifest::Policy(policy) if policy.policy.implements(boundary) => Some(policy.head.id.clone()),
+            Manifest::Policy(_) | Manifest::Agent(_) | Manifest::Tool(_) => None,
+        });
+        let mut ids: Vec<(LogicalId, Home)> = in_bundle.map(|id| (id, Home::Bundle)).collect();
         if let Some(catalog) = self.catalogs.owner(self.session, namespace) {
-            ids.extend(self.catalogs.implementing(&catalog, boundary));
+            let home = Home::Catalog(Arc::clone(&catalog));
+            let known: Vec<LogicalId> = ids.iter().map(|(id, _)| id.clone()).collect();
+            let more = self.catalogs.implementing(&catalog, boundary).into_iter();
+            ids.extend(more.filter(|id| !known.contains(id)).map(|id| (id, home.clone())));
         }
         ids.sort();
-        ids.dedup();
         ids.iter()
-            .filter_map(|id| match self.by_name(id, None, Kind::Policy, home, origin)? {
+            .filter_map(|(id, home)| match self.by_name(id, None, Kind::Policy, home, origin)? {
                 Fetched::Manifest(Manifest::Policy(policy)) if policy.policy.implements(boundary) => {
                     Some(policy)
                 }

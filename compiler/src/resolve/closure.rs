@@ -242,7 +242,7 @@ impl Walker<'_> {
         head.boundaries
             .iter()
             .map(|(boundary, origin)| {
-                let policies = self.chooser.implementing(boundary, head.id.namespace(), &head.home, *origin);
+                let policies = self.chooser.implementing(boundary, head.id.namespace(), *origin);
                 (boundary.clone(), *origin, policies)
             })
             .collect()

@@ -92,13 +92,13 @@ impl Environment {
 }
 
 /// `path` as seen from the working directory where it lies in it, else as it is; with `/` between its parts.
-pub fn shown_path(path: &Utf8Path, cwd: &Utf8Path) -> String {
+pub(crate) fn shown_path(path: &Utf8Path, cwd: &Utf8Path) -> String {
     path.strip_prefix(cwd).map_or_else(|_| path.to_string(), ToString::to_string).replace('\\', "/")
 }
 
 /// What a path names.
 #[derive(Debug)]
-pub struct Entered {
+pub(crate) struct Entered {
     /// The directory.
     pub folder: Arc<Folder>,
     /// The file in it.
@@ -106,7 +106,7 @@ pub struct Entered {
 }
 
 /// Finds the bundle at `path`: a directory with one of [`ENTRIES`], or a document file.
-pub fn enter(session: &mut Session, path: &Utf8Path, cwd: &Utf8Path) -> Option<Entered> {
+pub(crate) fn enter(session: &mut Session, path: &Utf8Path, cwd: &Utf8Path) -> Option<Entered> {
     let absolute = cwd.join(path);
     let no_bundle = |session: &mut Session, message: String, help: &str| {
         let shown = path.as_str().replace('\\', "/");
@@ -163,7 +163,7 @@ pub fn enter(session: &mut Session, path: &Utf8Path, cwd: &Utf8Path) -> Option<E
 }
 
 /// Reads and lowers every document of a bundle. `skip` are directories that belong to somebody else.
-pub fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]) -> Option<Bundle> {
+pub(crate) fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]) -> Option<Bundle> {
     let Entered { folder, entry } = entered;
     let first = session.parse(&folder, &entry, None)?;
     let nodes = first.nodes.clone()?;
@@ -342,7 +342,7 @@ impl Bundle {
         let root = match (agents.as_slice(), documents.as_slice()) {
             ([agent], _) => (*agent).clone(),
             ([], [contract]) => contract.clone(),
-            ([], _) | ([_, _, ..], _) => {
+            ([] | [_, _, ..], _) => {
                 session.push(
                     Diagnostic::new(
                         &code::WRONG_KIND,

@@ -25,7 +25,7 @@ const YANKED: &str = "bailiwick.dev/yanked";
 
 /// One version of one document.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// What it is.
     pub kind: Kind,
     /// Its version.
@@ -45,7 +45,7 @@ enum CandidatePlace {
 
 /// What a catalog gives for a candidate.
 #[derive(Clone, Debug)]
-pub enum Fetched {
+pub(crate) enum Fetched {
     /// A document to compile.
     Manifest(Manifest),
     /// A closure that was compiled before, and its digest.
@@ -69,24 +69,24 @@ struct Catalog {
 
 /// The catalogs of one settings file.
 #[derive(Debug)]
-pub struct Catalogs {
+pub(crate) struct Catalogs {
     environment: Environment,
     open: BTreeMap<Arc<str>, Catalog>,
 }
 
 impl Catalogs {
     /// The catalogs that `environment` names, none of them opened.
-    pub fn new(environment: Environment) -> Self {
+    pub(crate) fn new(environment: Environment) -> Self {
         Self { environment, open: BTreeMap::new() }
     }
 
     /// The settings.
-    pub fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &Environment {
         &self.environment
     }
 
     /// The catalog that owns a namespace, opened.
-    pub fn owner(&mut self, session: &mut Session, namespace: &Name) -> Option<Arc<str>> {
+    pub(crate) fn owner(&mut self, session: &mut Session, namespace: &Name) -> Option<Arc<str>> {
         let (name, _) = self.environment.settings.owner_of(namespace)?;
         let name: Arc<str> = name.into();
         if !self.open.contains_key(&name) {
@@ -97,7 +97,7 @@ impl Catalogs {
     }
 
     /// The namespaces that have a catalog.
-    pub fn namespaces(&self) -> impl Iterator<Item = &Name> {
+    pub(crate) fn namespaces(&self) -> impl Iterator<Item = &Name> {
         self.environment
             .settings
             .catalogs
@@ -107,7 +107,7 @@ impl Catalogs {
     }
 
     /// All versions of a document, highest first.
-    pub fn candidates(&self, catalog: &str, kind: Kind, id: &LogicalId) -> Vec<Candidate> {
+    pub(crate) fn candidates(&self, catalog: &str, kind: Kind, id: &LogicalId) -> Vec<Candidate> {
         let all = self.open.get(catalog).and_then(|catalog| catalog.documents.get(id));
         let mut candidates: Vec<Candidate> =
             all.into_iter().flatten().filter(|candidate| candidate.kind == kind).cloned().collect();
@@ -116,7 +116,7 @@ impl Catalogs {
     }
 
     /// The nearest id of a kind in a catalog.
-    pub fn nearest(&self, catalog: &str, kind: Kind, id: &LogicalId) -> Option<String> {
+    pub(crate) fn nearest(&self, catalog: &str, kind: Kind, id: &LogicalId) -> Option<String> {
         let documents = &self.open.get(catalog)?.documents;
         let ids: Vec<String> = documents
             .iter()
@@ -127,7 +127,7 @@ impl Catalogs {
     }
 
     /// The ids of the policies of a catalog that implement `boundary` in some version that is not withdrawn.
-    pub fn implementing(&self, catalog: &str, boundary: &BoundaryId) -> Vec<LogicalId> {
+    pub(crate) fn implementing(&self, catalog: &str, boundary: &BoundaryId) -> Vec<LogicalId> {
         let implements =
             |candidate: &Candidate| candidate.yanked.is_none() && candidate.implements.contains(boundary);
         self.open
@@ -140,7 +140,7 @@ impl Catalogs {
     }
 
     /// Reads a candidate in full.
-    pub fn fetch(
+    pub(crate) fn fetch(
         &mut self,
         session: &mut Session,
         name: &Arc<str>,

@@ -18,7 +18,7 @@ use crate::manifest::{Ask, ToolManifest};
 use crate::narrow::{Narrowed, NarrowedBinding};
 
 /// The snapshot of `narrowed`. Fails only where a number cannot be written canonically.
-pub fn emit(narrowed: &Narrowed) -> Result<Snapshot, CanonicalError> {
+pub(crate) fn emit(narrowed: &Narrowed) -> Result<Snapshot, CanonicalError> {
     let program = narrowed.program();
     let mut snapshot = Snapshot {
         format: FORMAT,

@@ -84,7 +84,7 @@ pub struct LinkedBinding {
 }
 
 /// Links a resolution. `None` where there is nothing to publish.
-pub fn link(session: &mut Session, bundle: &Bundle, resolution: Resolution) -> Outcome<Program> {
+pub(crate) fn link(session: &mut Session, bundle: &Bundle, resolution: Resolution) -> Outcome<Program> {
     let before = session.diagnostics.len();
     let value =
         Linker { session, policies: BTreeMap::new(), said: BTreeSet::new() }.program(bundle, resolution);

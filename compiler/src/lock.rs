@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::session::{ReadFile, Session};
 
 /// The name of the lock in a bundle.
-pub const LOCK_FILE: &str = "bundle.lock.json";
+pub(crate) const LOCK_FILE: &str = "bundle.lock.json";
 
 /// The format this compiler writes and reads.
 const FORMAT: u64 = 1;
@@ -36,6 +36,7 @@ pub struct Block {
     pub content_hash: Digest,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 fn lower_case<S: serde::Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&kind.as_str().to_lowercase())
 }
@@ -135,7 +136,7 @@ impl Lock {
 }
 
 /// Reads a lock. `None` where it is not usable, which was said.
-pub fn read(session: &mut Session, read: &ReadFile) -> Option<Lock> {
+pub(crate) fn read(session: &mut Session, read: &ReadFile) -> Option<Lock> {
     let text = read.text.clone()?;
     if let Some(span) = conflict_marker(read, &text) {
         session.push(

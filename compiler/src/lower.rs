@@ -22,7 +22,7 @@ use crate::session::Session;
 
 /// The folder a document lies in, and how its file references are read.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub(crate) struct Place<'a> {
     /// The bundle or catalog.
     pub folder: &'a Folder,
     /// Which of them it is.
@@ -43,7 +43,7 @@ impl Place<'_> {
 }
 
 /// Reads and lowers one document. `Bundle` documents have no manifest: they only name a root.
-pub fn lower(session: &mut Session, place: Place<'_>, node: &Node) -> Option<Manifest> {
+pub(crate) fn lower(session: &mut Session, place: Place<'_>, node: &Node) -> Option<Manifest> {
     let document = decode(session, node)?;
     let mut content = Content { value: node.to_json() };
     match &document {
@@ -61,7 +61,7 @@ pub fn lower(session: &mut Session, place: Place<'_>, node: &Node) -> Option<Man
 }
 
 /// Reads one document; `None` where a fault left nothing of it.
-pub fn decode(session: &mut Session, node: &Node) -> Option<Document> {
+pub(crate) fn decode(session: &mut Session, node: &Node) -> Option<Document> {
     let mut decoder = Decoder::new(&session.sources);
     let document = read_document(node, &mut decoder);
     let mut found = decoder.diagnostics;
@@ -221,7 +221,7 @@ fn value<T: Copy>(field: Option<&Spanned<T>>) -> Option<T> {
 }
 
 /// Identity and evidence of a Bundle document.
-pub fn bundle_head(
+pub(crate) fn bundle_head(
     session: &mut Session,
     place: Place<'_>,
     document: &bailiwick_bundles::documents::phrony::BundleDocument,

@@ -4,7 +4,7 @@
 //! never widen; the check is on what the author *meant*, so that nobody believes to have granted what is refused.
 //! "Cannot prove" is a refusal.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::SideEffectClass;
@@ -49,9 +49,9 @@ impl Narrowed {
 }
 
 /// Checks every binding of `program`.
-pub fn narrow(session: &mut Session, program: Program) -> Outcome<Narrowed> {
+pub(crate) fn narrow(session: &mut Session, program: Program) -> Outcome<Narrowed> {
     let before = session.diagnostics.len();
-    let mut said_assumed = BTreeMap::new();
+    let mut said_assumed = BTreeSet::new();
     let bindings = program
         .agents
         .iter()
@@ -68,7 +68,7 @@ pub fn narrow(session: &mut Session, program: Program) -> Outcome<Narrowed> {
 fn check(
     session: &mut Session,
     binding: &LinkedBinding,
-    said_assumed: &mut BTreeMap<LogicalId, ()>,
+    said_assumed: &mut BTreeSet<LogicalId>,
 ) -> NarrowedBinding {
     let Some(tool) = &binding.tool else {
         // The binding is the contract. Where it lacks a schema or class, reading has said so.
@@ -95,8 +95,8 @@ fn check(
     NarrowedBinding { input, class, narrowing: Narrowing { input: kind, proof, class_from } }
 }
 
-fn assumed(session: &mut Session, tool: &ToolManifest, said: &mut BTreeMap<LogicalId, ()>) {
-    if tool.class.is_some() || said.insert(tool.head.id.clone(), ()).is_some() {
+fn assumed(session: &mut Session, tool: &ToolManifest, said: &mut BTreeSet<LogicalId>) {
+    if tool.class.is_some() || !said.insert(tool.head.id.clone()) {
         return;
     }
     let diagnostic = Diagnostic::new(

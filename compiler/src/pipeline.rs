@@ -151,8 +151,8 @@ fn run(
     let refused =
         session.diagnostics.iter().skip(before).any(|diagnostic| diagnostic.severity == Severity::Error);
     let Some(narrowed) = narrowed.filter(|_| !refused) else { return (Some(resolved), None) };
-    let made = emit(&narrowed).and_then(|snapshot| Ok((snapshot.to_canonical()?, snapshot)));
-    match made {
+    let emitted = emit(&narrowed).and_then(|snapshot| Ok((snapshot.to_canonical()?, snapshot)));
+    match emitted {
         Ok((bytes, snapshot)) => {
             let digest = Digest::of(&bytes);
             (Some(resolved), Some(Compiled { snapshot, bytes, digest, narrowed }))

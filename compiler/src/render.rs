@@ -3,5 +3,5 @@
 mod human;
 mod json;
 
-pub use human::{Style, render};
-pub use json::diagnostic_json;
+pub(crate) use human::{Style, render};
+pub(crate) use json::diagnostic_json;

@@ -25,7 +25,7 @@ use crate::session::Session;
 
 /// Which edges lead where.
 #[derive(Debug)]
-pub struct Resolution {
+pub(crate) struct Resolution {
     /// Agents in closure order: depth first, the root first.
     pub agents: Vec<ResolvedAgent>,
     /// Closures that were compiled before and are delegated to.
@@ -40,7 +40,7 @@ pub struct Resolution {
 
 /// An agent and what its references lead to.
 #[derive(Debug)]
-pub struct ResolvedAgent {
+pub(crate) struct ResolvedAgent {
     /// The agent.
     pub manifest: Arc<AgentManifest>,
     /// By binding: the tool, unless it is backed by MCP or was not found.
@@ -59,7 +59,7 @@ pub struct ResolvedAgent {
 
 /// A tool and what its references lead to.
 #[derive(Debug)]
-pub struct ResolvedTool {
+pub(crate) struct ResolvedTool {
     /// The tool.
     pub manifest: Arc<ToolManifest>,
     /// Its default policies.
@@ -106,7 +106,7 @@ pub struct PassedOver {
 
 /// How to resolve.
 #[derive(Clone, Debug)]
-pub struct ResolveOptions {
+pub(crate) struct ResolveOptions {
     /// What was pinned before.
     pub lock: Lock,
     /// Whether a changed digest behind a kept pin is accepted, as `lock --update` does for the ids it names.
@@ -117,7 +117,7 @@ pub struct ResolveOptions {
 
 impl Resolution {
     /// The lock of this resolution.
-    pub fn lock(&self) -> Lock {
+    pub(crate) fn lock(&self) -> Lock {
         let mut blocks: BTreeMap<(Kind, DocumentKey), Block> = BTreeMap::new();
         for choice in &self.choices {
             let key = (choice.kind, DocumentKey::new(choice.id.clone(), choice.version.clone()));
@@ -142,7 +142,7 @@ impl Resolution {
 }
 
 /// Resolves everything that `bundle` refers to, from its root.
-pub fn resolve(
+pub(crate) fn resolve(
     session: &mut Session,
     bundle: &Bundle,
     catalogs: &mut Catalogs,

@@ -162,6 +162,6 @@ fn schema_code(kind: SchemaErrorKind) -> &'static bailiwick_bundles::Code {
 }
 
 /// Whether a path ends in `.extension`, in any case.
-pub fn has_extension(path: &str, extension: &str) -> bool {
+pub(crate) fn has_extension(path: &str, extension: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case(extension))
 }

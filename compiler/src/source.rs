@@ -13,7 +13,7 @@ use crate::store::{find_diagnostic, read_snapshot, store_diagnostic};
 
 /// A snapshot and its digest.
 #[derive(Debug)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// The snapshot.
     pub snapshot: Snapshot,
     /// The digest of its canonical bytes.
@@ -22,7 +22,7 @@ pub struct Loaded {
 
 /// Where the store is.
 #[derive(Clone, Debug)]
-pub struct StorePlace {
+pub(crate) struct StorePlace {
     /// The directory.
     pub path: Utf8PathBuf,
     /// What messages call it.
@@ -33,7 +33,7 @@ pub struct StorePlace {
 const DEFAULT_STORE: &str = ".bailiwick/store";
 
 /// The store to use: the one that was named, the settings' one, or the default.
-pub fn store_place(named: Option<&Utf8Path>, environment: &Environment, cwd: &Utf8Path) -> StorePlace {
+pub(crate) fn store_place(named: Option<&Utf8Path>, environment: &Environment, cwd: &Utf8Path) -> StorePlace {
     if let Some(named) = named {
         return StorePlace { path: cwd.join(named), shown: named.to_string() };
     }
@@ -46,13 +46,18 @@ pub fn store_place(named: Option<&Utf8Path>, environment: &Environment, cwd: &Ut
 }
 
 /// Whether `text` names a file or directory rather than something in the store.
-pub fn is_path(text: &str, cwd: &Utf8Path) -> bool {
+pub(crate) fn is_path(text: &str, cwd: &Utf8Path) -> bool {
     !text.starts_with("sha256:")
         && (text.contains(['/', '\\']) || cwd.join(text).exists() || text.starts_with('.'))
 }
 
 /// Loads what `text` names. `None` where that failed, which was said.
-pub fn load(session: &mut Session, text: &str, named: Option<&Utf8Path>, cwd: &Utf8Path) -> Option<Loaded> {
+pub(crate) fn load(
+    session: &mut Session,
+    text: &str,
+    named: Option<&Utf8Path>,
+    cwd: &Utf8Path,
+) -> Option<Loaded> {
     if is_path(text, cwd) {
         let mut open = OpenCatalogs::default();
         let compiled: Compiled =

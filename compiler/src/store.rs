@@ -4,18 +4,22 @@ use bailiwick_bundles::{Code, Diagnostic, code};
 use bailiwick_snapshots::{FindError, PublishError, Snapshot, SnapshotError, Store, StoreError};
 
 /// The code under which a fault of a store is reported.
-pub fn code_of(error: &StoreError) -> &'static Code {
+pub(crate) fn code_of(error: &StoreError) -> &'static Code {
     match error {
         StoreError::Corrupt { .. } => &code::CORRUPT_BLOB,
         StoreError::Missing { .. } => &code::MISSING_BLOB,
         StoreError::Index { .. } | StoreError::Damaged { .. } => &code::CORRUPT_INDEX,
         StoreError::UnknownLayout { .. } => &code::UNKNOWN_FORMAT,
-        _ => &code::STORE_IO,
+        StoreError::NotAStore { .. }
+        | StoreError::NotAFile { .. }
+        | StoreError::TooLarge { .. }
+        | StoreError::Io { .. }
+        | _ => &code::STORE_IO,
     }
 }
 
 /// A fault of a store, as a diagnostic.
-pub fn store_diagnostic(error: &StoreError) -> Diagnostic {
+pub(crate) fn store_diagnostic(error: &StoreError) -> Diagnostic {
     let help = match error {
         StoreError::Corrupt { .. }
         | StoreError::Missing { .. }
@@ -25,13 +29,15 @@ pub fn store_diagnostic(error: &StoreError) -> Diagnostic {
         }
         StoreError::NotAStore { .. } => "publish something first, or name the store with `--store`",
         StoreError::UnknownLayout { .. } => "use a newer version of bailiwick",
-        _ => "check the path, its permissions and the free space; nothing was recorded",
+        StoreError::NotAFile { .. } | StoreError::TooLarge { .. } | StoreError::Io { .. } | _ => {
+            "check the path, its permissions and the free space; nothing was recorded"
+        }
     };
     Diagnostic::new(code_of(error), error.to_string()).help(help)
 }
 
 /// Why nothing was published, as a diagnostic.
-pub fn publish_diagnostic(error: &PublishError) -> Diagnostic {
+pub(crate) fn publish_diagnostic(error: &PublishError) -> Diagnostic {
     match error {
         PublishError::VersionTaken { .. } => {
             Diagnostic::new(&code::VERSION_TAKEN, error.to_string()).help("raise `metadata.version`")
@@ -51,7 +57,7 @@ pub fn publish_diagnostic(error: &PublishError) -> Diagnostic {
 }
 
 /// Why a digest names nothing, as a diagnostic.
-pub fn find_diagnostic(error: &FindError) -> Diagnostic {
+pub(crate) fn find_diagnostic(error: &FindError) -> Diagnostic {
     match error {
         FindError::NotADigest { .. } | FindError::NotFound { .. } => {
             Diagnostic::new(&code::SOURCE_NOT_FOUND, error.to_string())
@@ -68,12 +74,15 @@ pub fn find_diagnostic(error: &FindError) -> Diagnostic {
 }
 
 /// Reads the snapshot with this digest.
-pub fn read_snapshot(store: &Store, digest: &bailiwick_bundles::Digest) -> Result<Snapshot, Diagnostic> {
+pub(crate) fn read_snapshot(
+    store: &Store,
+    digest: &bailiwick_bundles::Digest,
+) -> Result<Snapshot, Diagnostic> {
     let bytes = store.read(digest).map_err(|error| store_diagnostic(&error))?;
     Snapshot::from_canonical(&bytes).map_err(|error| {
         let code = match error {
             SnapshotError::UnknownFormat(_) => &code::UNKNOWN_FORMAT,
-            _ => &code::CORRUPT_BLOB,
+            SnapshotError::Canonical(_) | SnapshotError::Shape(_) | _ => &code::CORRUPT_BLOB,
         };
         Diagnostic::new(code, error.to_string()).note(format!("the snapshot is {digest}"))
     })

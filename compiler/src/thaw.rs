@@ -14,7 +14,7 @@ use crate::origin::Origin;
 
 /// What a snapshot is to a bundle that refers to it.
 #[derive(Debug)]
-pub enum Thawed {
+pub(crate) enum Thawed {
     /// One tool or policy.
     Contract(Manifest),
     /// An agent with all it calls.
@@ -23,7 +23,7 @@ pub enum Thawed {
 
 /// Thaws `snapshot`, which comes from the catalog `catalog`. A contract that lacks its document is a closure of
 /// nothing, which no reference finds.
-pub fn thaw(mut snapshot: Snapshot, catalog: &Arc<str>) -> Thawed {
+pub(crate) fn thaw(mut snapshot: Snapshot, catalog: &Arc<str>) -> Thawed {
     let identity = &snapshot.identity;
     let key = DocumentKey::new(identity.id(), identity.version.clone());
     let contract = match snapshot.kind {

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 
 /// Writes `bytes` to `path` beside what is there, then puts it in its place; makes missing directories. On failure
 /// what was there is still there, and the reason is given in plain words.
-pub fn write_whole(path: &Utf8Path, bytes: &[u8]) -> Result<(), String> {
+pub(crate) fn write_whole(path: &Utf8Path, bytes: &[u8]) -> Result<(), String> {
     let name = path.file_name().ok_or("it is no file name")?;
     let parent = path.parent().ok_or("it is no file name")?;
     fs::create_dir_all(parent).map_err(|error| plain(&error))?;
@@ -25,7 +25,7 @@ pub fn write_whole(path: &Utf8Path, bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Why an operation failed, without the system's numbers.
-pub fn plain(error: &io::Error) -> String {
+pub(crate) fn plain(error: &io::Error) -> String {
     use io::ErrorKind as Kind;
     #[expect(clippy::wildcard_enum_match_arm, reason = "the standard library's list is open")]
     match error.kind() {

@@ -14,7 +14,7 @@ use miette::{
 
 /// How to draw.
 #[derive(Clone, Copy, Debug)]
-pub struct Style {
+pub(crate) struct Style {
     /// Whether to use colour, which never carries meaning of its own.
     pub color: bool,
 }
@@ -23,7 +23,7 @@ pub struct Style {
 const WIDTH: usize = 100;
 
 /// Draws one diagnostic, with a blank line at its end.
-pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> String {
+pub(crate) fn render(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> String {
     let mut text = String::new();
     // INVARIANT: writing to a `String` cannot fail.
     let _ = write(&mut text, diagnostic, sources, style);

@@ -4,7 +4,7 @@ use bailiwick_bundles::{Diagnostic, SourceFile, SourceMap};
 use serde_json::{Map, Value, json};
 
 /// One diagnostic.
-pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
+pub(crate) fn diagnostic_json(diagnostic: &Diagnostic, sources: &SourceMap) -> Value {
     let spans: Vec<Value> = diagnostic
         .labels
         .iter()

@@ -136,7 +136,7 @@ impl<'a> Chooser<'a> {
         let local = (*home == Home::Bundle).then(|| self.bundle.find(kind, id)).flatten().cloned();
         let (choice, fetched) = match local {
             Some(manifest) => self.local(&manifest, constraint, origin)?,
-            None => self.from_catalog(id, constraint, kind, origin)?,
+            None => self.in_catalog(id, constraint, kind, origin)?,
         };
         self.one_content(&choice, origin);
         self.choices.insert(key, (choice, fetched.clone()));
@@ -154,7 +154,7 @@ impl<'a> Chooser<'a> {
             && let Some(mismatch) = constraint.why_not(&head.version)
         {
             let kind = manifest.kind();
-            let why = reason(&mismatch, constraint);
+            let why = reason(mismatch, constraint);
             let diagnostic = Diagnostic::new(
                 &code::NO_MATCH,
                 format!("no version of {} `{}` satisfies `{constraint}`", word(kind), head.id),
@@ -183,7 +183,7 @@ impl<'a> Chooser<'a> {
         Some((choice, Fetched::Manifest(manifest.clone())))
     }
 
-    fn from_catalog(
+    fn in_catalog(
         &mut self,
         id: &LogicalId,
         constraint: Option<&Constraint>,
@@ -378,7 +378,7 @@ fn pick<'c>(
     let unfit = |candidate: &Candidate| -> Option<String> {
         match constraint {
             Some(constraint) => {
-                constraint.why_not(&candidate.version).map(|mismatch| reason(&mismatch, constraint))
+                constraint.why_not(&candidate.version).map(|mismatch| reason(mismatch, constraint))
             }
             None if candidate.version.is_pre_release() => Some("pre-release".to_owned()),
             None => None,
@@ -407,7 +407,7 @@ fn pick<'c>(
     (chosen, passed_over)
 }
 
-fn reason(mismatch: &Mismatch, constraint: &Constraint) -> String {
+fn reason(mismatch: Mismatch, constraint: &Constraint) -> String {
     match mismatch {
         Mismatch::PreRelease => "pre-release".to_owned(),
         Mismatch::Outside => format!("outside {constraint}"),

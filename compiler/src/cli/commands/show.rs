@@ -22,7 +22,7 @@ enum Part<'s> {
 }
 
 pub(in super::super) fn show(context: &mut Context<'_, '_>, args: &ShowArgs) -> Result<u8, CliError> {
-    let Some(loaded) = load_source(context, &args.source)? else { return context.fail() };
+    let Some(loaded) = load_source(context, &args.source) else { return context.fail() };
     context.say()?;
     let Some(name) = &args.part else {
         match context.format {
@@ -66,7 +66,7 @@ pub(in super::super) fn show(context: &mut Context<'_, '_>, args: &ShowArgs) -> 
 }
 
 pub(in super::super) fn tree(context: &mut Context<'_, '_>, args: &SourceArgs) -> Result<u8, CliError> {
-    let Some(loaded) = load_source(context, args)? else { return context.fail() };
+    let Some(loaded) = load_source(context, args) else { return context.fail() };
     context.say()?;
     let snapshot = &loaded.snapshot;
     match context.format {
@@ -86,9 +86,9 @@ pub(in super::super) fn tree(context: &mut Context<'_, '_>, args: &SourceArgs) -
     Ok(0)
 }
 
-fn load_source(context: &mut Context<'_, '_>, args: &SourceArgs) -> Result<Option<Loaded>, CliError> {
+fn load_source(context: &mut Context<'_, '_>, args: &SourceArgs) -> Option<Loaded> {
     let (store, cwd) = (context.store.clone(), context.io.cwd.clone());
-    Ok(load(&mut context.session, &args.source, store.as_deref(), &cwd))
+    load(&mut context.session, &args.source, store.as_deref(), &cwd)
 }
 
 /// Every part that `name` names: several agents may have a binding of one wire name.

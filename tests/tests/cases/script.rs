@@ -11,7 +11,7 @@
 //! | `@repeat PATH N TEXT` | appends a text N times |
 //! | `@bytes PATH HEX` | appends bytes |
 //! | `@replace PATH OLD NEW` | the first place where OLD is must be there |
-//! | `@copy A B`, `@mkdir PATH` | |
+//! | `@copy A B`, `@mkdir PATH`, `@rmdir PATH` | |
 //! | `@remove GLOB`, `@flip GLOB OFFSET`, `@truncate GLOB N` | the largest file that GLOB matches, where `*` is a name |
 //! | `@symlink TARGET PATH`, `@fifo PATH`, `@socket PATH` | on Unix; elsewhere the case is left out |
 //! | `@case-sensitive` | left out where two names that differ by case are one |
@@ -164,6 +164,7 @@ impl Directive {
             }
             ("copy", [from, to]) => fs::copy(cwd.join(from), cwd.join(to)).map(drop),
             ("mkdir", [path]) => fs::create_dir_all(cwd.join(path)),
+            ("rmdir", [path]) => fs::remove_dir(cwd.join(path)),
             ("remove", [glob]) => fs::remove_file(largest(cwd, glob)?),
             ("flip", [glob, offset]) => {
                 let path = largest(cwd, glob)?;

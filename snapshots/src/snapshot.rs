@@ -86,3 +86,53 @@ impl Snapshot {
         bare.to_canonical().map(|bytes| Digest::of(&bytes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn tool(version: &str, description: &str) -> Snapshot {
+        let digest = Digest::of(b"");
+        let value = json!({
+            "format": 1,
+            "kind": "tool",
+            "identity": { "namespace": "a", "name": "b", "version": version },
+            "tools": { format!("a.b@{version}"): {
+                "content_hash": digest,
+                "description": description,
+                "side_effect_class": "read_only",
+                "input_schema": { "type": "object" },
+                "contract": digest,
+                "definition": digest,
+                "evidence": { "dialect": "phrony.com/v1" }
+            } },
+            "evidence": { "dialect": "phrony.com/v1" }
+        });
+        Snapshot::from_canonical(&to_canonical(&value).expect("canonical")).expect("a snapshot")
+    }
+
+    #[test]
+    fn bytes_and_back() {
+        let snapshot = tool("1.0.0", "x");
+        let bytes = snapshot.to_canonical().expect("canonical");
+        assert_eq!(Snapshot::from_canonical(&bytes), Ok(snapshot));
+    }
+
+    #[test]
+    fn content_is_what_is_left_without_the_label() {
+        let content = |version, text| tool(version, text).content_digest().expect("canonical");
+        assert_eq!(content("1.0.0", "x"), content("1.0.1", "x"));
+        assert_ne!(content("1.0.0", "x"), content("1.0.0", "y"));
+    }
+
+    #[test]
+    fn another_format_or_an_unknown_field_is_refused() {
+        let mut value = tool("1.0.0", "x").to_value();
+        value["surprise"] = json!(1);
+        let read = |value: &Value| Snapshot::from_canonical(&to_canonical(value).expect("canonical"));
+        assert!(matches!(read(&value), Err(SnapshotError::Shape(_))));
+        value["format"] = json!(2);
+        assert_eq!(read(&value), Err(SnapshotError::UnknownFormat("2".to_owned())));
+    }
+}

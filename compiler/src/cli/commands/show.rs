@@ -76,8 +76,12 @@ pub(in super::super) fn tree(context: &mut Context<'_, '_>, args: &SourceArgs) -
             write_json(context.io.stdout, &value)?;
         }
         Format::Human => {
-            let mut text = format!("{}@{}\n", snapshot.identity.id(), snapshot.identity.version);
+            let mut text =
+                format!("{} {}@{}\n", snapshot.kind, snapshot.identity.id(), snapshot.identity.version);
             if let Some(root) = snapshot.members.first() {
+                if snapshot.kind == bailiwick_snapshots::ArtifactKind::Bundle {
+                    let _ = writeln!(text, "agent {root}");
+                }
                 draw_tree(&mut text, snapshot, root, "");
             }
             write!(context.io.stdout, "{text}")?;
@@ -282,8 +286,6 @@ fn indented(value: &Value) -> String {
 
 fn draw_tree(text: &mut String, snapshot: &Snapshot, key: &DocumentKey, indent: &str) {
     let Some(agent) = snapshot.agents.get(key) else { return };
-    let _ = writeln!(text, "{indent}└─ agent {key}");
-    let indent = format!("{indent}   ");
     for (at, binding) in agent.bindings.iter().enumerate() {
         let last = at + 1 == agent.bindings.len();
         let (corner, rail) = if last { ("└─", "   ") } else { ("├─", "│  ") };

@@ -197,6 +197,8 @@ fn what_other_programs_wrote_is_kept() {
     assert_eq!(value["manifests"][2], signature);
     assert_eq!(listing(&store), ["a.a@1.0.0", "b.b@1.0.0"]);
     assert!(store.verify().expect("verifiable").is_sound());
+    // Also what is ours is in canonical form again.
+    assert_eq!(to_canonical(&value), Ok(fs::read(store.index_path()).expect("readable")));
 }
 
 #[test]

@@ -89,6 +89,7 @@ impl<'a> Index<'a> {
             }
         }
         index.sort();
+        index.set_tags_aside()?;
         for pair in index.ours.windows(2) {
             let [Listed { entry: a, .. }, Listed { entry: b, .. }] = pair else { continue };
             if a.id == b.id && a.version.cmp_precedence(&b.version).is_eq() {
@@ -165,6 +166,22 @@ impl<'a> Index<'a> {
         }
         out.push('}');
         Ok(out.into_bytes())
+    }
+
+    /// A descriptor that repeats an entry is another tag for it, which a registry client put there.
+    fn set_tags_aside(&mut self) -> Result<(), String> {
+        let mut tags = Vec::new();
+        self.ours.dedup_by(|next, kept| {
+            let is_tag = next.entry == kept.entry && next.size == kept.size;
+            if is_tag {
+                tags.push(serde_json::from_str(&next.text).map_err(|error| not_json(&error)));
+            }
+            is_tag
+        });
+        for tag in tags {
+            self.foreign.push(tag?);
+        }
+        Ok(())
     }
 
     fn sort(&mut self) {

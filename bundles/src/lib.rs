@@ -6,14 +6,29 @@
 //! Not here: what documents mean together. Resolving, linking and narrowing are the compiler's; this crate
 //! decides only what one document, read alone, can get wrong.
 
+mod constraint;
+mod decode;
 pub mod diagnostics;
 mod digest;
+pub mod documents;
+mod files;
 mod names;
 mod node;
+mod reading;
+mod schema_source;
+mod settings;
 mod source;
+mod version;
 
+pub use constraint::{Constraint, ConstraintError, Mismatch};
+pub use decode::{Count, Decode, Decoder, Extensions, Owner};
 pub use diagnostics::{Code, Diagnostic, Label, Outcome, Severity, code};
 pub use digest::{Digest, DigestError};
+pub use files::{FileFault, Folder, OutsideHow, RefKind};
 pub use names::{BoundaryId, LogicalId, Name, NameError, SecretName, WireName, nearest};
 pub use node::{Node, NodeValue, Text, escape};
+pub use reading::{MAX_BYTES, MAX_DEPTH, TextFault, add_text, decode_text, read_json, read_yaml};
+pub use schema_source::SchemaSource;
+pub use settings::{CatalogPlace, CatalogSetting, SETTINGS_FILE, Settings, find_settings};
 pub use source::{FileId, LineColumn, SourceFile, SourceMap, Span, Spanned};
+pub use version::{Version, VersionError};

@@ -67,6 +67,18 @@ impl Node {
         }
     }
 
+    /// The items of a list.
+    pub fn as_sequence(&self) -> Option<&[Self]> {
+        match &self.value {
+            NodeValue::Sequence(items) => Some(items),
+            NodeValue::Null
+            | NodeValue::Bool(_)
+            | NodeValue::Number(_)
+            | NodeValue::String(_)
+            | NodeValue::Mapping(_) => None,
+        }
+    }
+
     /// The string.
     pub fn as_str(&self) -> Option<&str> {
         match &self.value {

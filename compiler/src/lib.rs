@@ -1,1 +1,29 @@
-//! placeholder
+//! The compiler: from a bundle of documents to one immutable snapshot, or to every fault at once.
+//!
+//! The stages are modules, in the order in which they run: `bundle` (reading), `lower`, `resolve`, `link`, `narrow`,
+//! `emit`. Nothing flows back. `pipeline` runs them; `cli` is a thin layer over it.
+//!
+//! Not here: reading YAML and JSON (`bailiwick-bundles`), comparing schemas (`bailiwick-narrowing`), the store
+//! (`bailiwick-snapshots`).
+
+mod bundle;
+mod catalogs;
+pub mod cli;
+mod emit;
+mod link;
+mod lock;
+mod lower;
+mod manifest;
+mod narrow;
+mod origin;
+mod pipeline;
+mod render;
+mod resolve;
+mod session;
+mod source;
+mod store;
+mod thaw;
+mod write;
+
+pub use pipeline::{Compilation, Compiled, LockMode, OpenCatalogs, compile, exit_code};
+pub use session::Session;

@@ -1,1 +1,24 @@
-//! placeholder
+//! JSON Schema containment: a proof, a witness, or an honest reason.
+//!
+//! [`contains`] asks whether every instance of one schema is an instance of another. It answers with a [`Proof`], with a
+//! [`Witness`] that the validators confirmed, or with a [`Reason`] why neither was found; it never guesses.
+//!
+//! Not here: documents, spans, files, the network. A schema is a [`serde_json::Value`].
+
+mod budget;
+mod containment;
+mod dialect;
+mod error;
+mod keyword;
+mod rewrite;
+mod schema;
+mod validator;
+mod verdict;
+
+pub use budget::Budget;
+pub use containment::{contains, is_empty};
+pub use error::{SchemaError, SchemaErrorKind};
+pub use rewrite::{contract_form, effective, flatten, intent};
+pub use schema::Schema;
+pub use validator::Violation;
+pub use verdict::{Emptiness, Offence, Proof, Reason, Rule, Verdict, Witness};

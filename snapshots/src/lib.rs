@@ -9,9 +9,16 @@
 //! its kind, its namespace, its name and its version.
 
 mod canonical;
+mod format;
+mod snapshot;
 mod store;
 
 pub use canonical::{CanonicalError, canonical_digest, from_canonical, to_canonical};
+pub use format::{
+    Agent, Auth, Binding, DocumentKey, Evidence, FORMAT, Framework, Grant, Identity, InputNarrowing, Limits,
+    Model, Narrowing, Output, Pin, PolicyRecord, PolicyReference, Server, SideEffectCase, Snapshot, Tool,
+};
+pub use snapshot::SnapshotError;
 pub use store::{
     Artifact, ArtifactKind, ArtifactKindError, Disagreement, Entry, Fault, FaultKind, FindError,
     PublishError, Published, Store, StoreError, Verification,

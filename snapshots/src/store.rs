@@ -99,9 +99,9 @@ mod verify;
 
 use std::fmt::Write as _;
 
+use bailiwick_bundles::Version;
 use bailiwick_bundles::{Digest, LogicalId};
 use camino::{Utf8Path, Utf8PathBuf};
-use semver::Version;
 use serde_json::Value;
 
 pub use error::{Disagreement, FindError, PublishError, StoreError};

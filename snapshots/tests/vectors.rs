@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use bailiwick_bundles::Version;
 use bailiwick_bundles::{Digest, LogicalId};
 use bailiwick_snapshots::{Artifact, ArtifactKind, Published, Store, from_canonical, to_canonical};
 use camino::{Utf8Path, Utf8PathBuf};
-use semver::Version;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ fn a_store_byte_for_byte() {
         let member = |pointer: &str| document.pointer(pointer).and_then(Value::as_str).expect("text");
         let id: LogicalId =
             format!("{}.{}", member("/identity/namespace"), member("/identity/name")).parse().expect("an id");
-        let version = Version::parse(member("/identity/version")).expect("a version");
+        let version: Version = member("/identity/version").parse().expect("a version");
         let kind: ArtifactKind = member("/kind").parse().expect("a kind");
         let published = store
             .publish(&Artifact { kind, id: &id, version: &version, bytes: text.as_bytes() })

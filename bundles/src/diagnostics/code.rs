@@ -130,6 +130,7 @@ codes! {
     ALLOW_WITHOUT_SCOPE = "policy" "allow-without-scope" Error;
     INVALID_CONDITION = "policy" "invalid-condition" Error;
     UNDEFINED_BOUNDARY = "policy" "undefined-boundary" Warning;
+    UNKNOWN_SCOPE = "policy" "unknown-scope" Error;
     CONTENT_TAKEN = "publish" "content-taken" Error;
     VERSION_TAKEN = "publish" "version-taken" Error;
     AMBIGUOUS_SCALAR = "read" "ambiguous-scalar" Error;

@@ -2,9 +2,9 @@
 
 use std::{error, fmt, io};
 
+use bailiwick_bundles::Version;
 use bailiwick_bundles::{Digest, LogicalId};
 use camino::{Utf8Path, Utf8PathBuf};
-use semver::Version;
 
 use super::{ArtifactKind, Entry};
 use crate::CanonicalError;

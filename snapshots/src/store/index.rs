@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use semver::Version;
+use bailiwick_bundles::Version;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -194,7 +194,9 @@ impl<'a> Index<'a> {
 /// What a registry client calls the entry. A tag cannot hold `@` or `+`, and an id has exactly one dot, so the
 /// name can be taken apart again. Build metadata, which does not tell versions apart, is left out.
 fn ref_name(entry: &Entry) -> String {
-    let Version { major, minor, patch, ref pre, .. } = entry.version;
+    let version = &entry.version;
+    let (major, minor, patch, pre) =
+        (version.major(), version.minor(), version.patch(), version.pre_release());
     let dash = if pre.is_empty() { "" } else { "-" };
     format!("{}-{major}.{minor}.{patch}{dash}{pre}", entry.id)
 }
@@ -237,7 +239,7 @@ fn as_written(raw: &RawValue) -> Option<Listed<'_>> {
     let written: Written<'_> = serde_json::from_str(raw.get()).ok()?;
     let entry = Entry {
         id: written.annotations.id.parse().ok()?,
-        version: Version::parse(written.annotations.version).ok()?,
+        version: written.annotations.version.parse().ok()?,
         kind: written.annotations.kind.parse().ok()?,
         digest: written.annotations.digest.parse().ok()?,
         manifest: written.digest.parse().ok()?,
@@ -257,7 +259,7 @@ fn listed<'a>(value: &Value) -> Result<Listed<'a>, String> {
         id: text(noted, ID)?.parse().map_err(|error| format!("`{ID}`: {error}"))?,
         version: {
             let version = text(noted, VERSION)?;
-            Version::parse(version).map_err(|error| format!("`{VERSION}` is `{version}`: {error}"))?
+            version.parse::<Version>().map_err(|error| format!("`{VERSION}`: {error}"))?
         },
         kind: text(noted, KIND)?.parse().map_err(|error| format!("`{KIND}`: {error}"))?,
         digest: text(noted, DIGEST)?.parse().map_err(|error| format!("`{DIGEST}`: {error}"))?,

@@ -5,8 +5,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use bailiwick_bundles::Version;
 use bailiwick_bundles::{Digest, LogicalId};
-use semver::Version;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -31,7 +31,8 @@ pub(super) const REF_NAME: &str = "org.opencontainers.image.ref.name";
 const TITLE: &str = "org.opencontainers.image.title";
 
 /// What a stored document is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ArtifactKind {
     /// A snapshot of one agent.
     Agent,

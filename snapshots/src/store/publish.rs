@@ -5,9 +5,9 @@
 
 use std::io;
 
+use bailiwick_bundles::Version;
 use bailiwick_bundles::{Digest, LogicalId};
 use camino::Utf8Path;
-use semver::Version;
 
 use super::disk::{self, Disk};
 use super::index::Index;

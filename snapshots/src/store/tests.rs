@@ -27,7 +27,7 @@ impl Document {
         let identity = json!({ "namespace": id.namespace(), "name": id.name(), "version": version });
         let value = json!({ "kind": kind.as_str(), "identity": identity, "content": content });
         let bytes = to_canonical(&value).expect("canonical");
-        Self { kind, id, version: Version::parse(version).expect("a version"), bytes }
+        Self { kind, id, version: version.parse().expect("a version"), bytes }
     }
 
     fn agent(id: &str, version: &str, content: &str) -> Self {

@@ -1,0 +1,250 @@
+//! The condition tree of a Policy, as written.
+//!
+//! A leaf is `field`, `op`, `value`; an inner node is exactly one of `all`, `any`, `not`. Anything else is a fault:
+//! a condition that is half understood would make a policy apply to calls it does not mean, or not apply at all.
+
+use crate::decode::{Decode, Decoder, document, keywords, none_refused};
+use crate::diagnostics::{Diagnostic, code};
+use crate::node::{Node, NodeValue};
+use crate::source::{Span, Spanned};
+
+document! {
+    /// Every key a condition may have, before the exclusions are checked.
+    struct ConditionFields as "a condition", refusing none_refused {
+        /// All of these.
+        "all" => all: Option<Conditions>,
+        /// At least one of these.
+        "any" => any: Option<Conditions>,
+        /// Not this.
+        "not" => not: Option<Box<ConditionDoc>>,
+        /// Dotted path into the arguments, or a dispatch field.
+        "field" => field: Option<Spanned<String>>,
+        /// How it is compared.
+        "op" => op: Option<Spanned<Operator>>,
+        /// With what.
+        "value" => value: Option<Node>,
+    }
+}
+
+/// Conditions joined by `all` or `any`.
+type Conditions = Vec<ConditionDoc>;
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConditionDoc {
+    /// True when all are.
+    All(Vec<Self>, Span),
+    /// True when one is.
+    Any(Vec<Self>, Span),
+    /// True when the inner one is false.
+    Not(Box<Self>, Span),
+    /// A comparison.
+    Leaf(Leaf),
+}
+
+/// A comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leaf {
+    /// Dotted path into the arguments, or a dispatch field.
+    pub field: Spanned<String>,
+    /// How.
+    pub op: Spanned<Operator>,
+    /// With what; absent only with `exists`.
+    pub value: Option<Node>,
+    /// The whole leaf.
+    pub span: Span,
+}
+
+keywords! {
+    /// How a leaf compares.
+    pub enum Operator as "operator" {
+        /// JSON equality.
+        Eq = "eq",
+        /// Its opposite.
+        Neq = "neq",
+        /// Greater than.
+        Gt = "gt",
+        /// At least.
+        Gte = "gte",
+        /// Less than.
+        Lt = "lt",
+        /// At most.
+        Lte = "lte",
+        /// Equal to one of a list.
+        In = "in",
+        /// Equal to none of a list.
+        NotIn = "not_in",
+        /// A regular expression finds something in it.
+        Matches = "matches",
+        /// A string has it as a part, a list as an element.
+        Contains = "contains",
+        /// A string begins with it.
+        StartsWith = "starts_with",
+        /// A string ends with it.
+        EndsWith = "ends_with",
+        /// It is there (`true`) or not (`false`).
+        Exists = "exists",
+    }
+}
+
+impl ConditionDoc {
+    /// The whole condition.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::All(_, span) | Self::Any(_, span) | Self::Not(_, span) => *span,
+            Self::Leaf(leaf) => leaf.span,
+        }
+    }
+}
+
+impl Decode for ConditionDoc {
+    fn decode(node: &Node, cx: &mut Decoder<'_>) -> Option<Self> {
+        let entries = node.as_mapping();
+        let inner: Vec<_> = ["all", "any", "not"].iter().filter_map(|key| node.entry(key)).collect();
+        let leaf: Vec<_> = ["field", "op", "value"].iter().filter_map(|key| node.entry(key)).collect();
+        let before = cx.diagnostics.len();
+        let fields = ConditionFields::decode(node, cx)?;
+        let complain = |cx: &mut Decoder<'_>, message: String, span: Span, text: &str, help: &str| {
+            cx.push(Diagnostic::new(&code::INVALID_CONDITION, message).label(span, text).help(help));
+            None
+        };
+        match (inner.as_slice(), leaf.as_slice()) {
+            ([], []) => {
+                if cx.diagnostics.len() == before {
+                    let span = entries.map_or(node.span, |entries| crate::decode::head(node, entries));
+                    return complain(
+                        cx,
+                        "a condition says nothing".to_owned(),
+                        span,
+                        "empty",
+                        "write `field`, `op` and `value`, or one of `all`, `any`, `not`",
+                    );
+                }
+                None
+            }
+            ([_, (second, _), ..], _) => complain(
+                cx,
+                "a condition holds one of `all`, `any` and `not`".to_owned(),
+                second.span,
+                "a second one",
+                "nest one in the other, so that it is clear which comes first",
+            ),
+            ([(key, _)], [(other, _), ..]) => complain(
+                cx,
+                format!("a condition is a comparison or `{}`, not both", key.value),
+                other.span,
+                "belongs to a comparison",
+                "make the comparison an item of `all`",
+            ),
+            ([(key, value)], []) => {
+                if let NodeValue::Sequence(items) = &value.value
+                    && items.is_empty()
+                {
+                    return complain(
+                        cx,
+                        format!("`{}` of nothing is always {}", key.value, key.value == "all"),
+                        value.span,
+                        "empty",
+                        "list at least one condition, or leave `conditions` out",
+                    );
+                }
+                let all = fields.all.map(|conditions| Self::All(conditions, node.span));
+                let any = fields.any.map(|conditions| Self::Any(conditions, node.span));
+                let not = fields.not.map(|condition| Self::Not(condition, node.span));
+                // A child that failed would change what the condition means, so the whole fails with it.
+                (cx.diagnostics.len() == before).then_some(all.or(any).or(not)).flatten()
+            }
+            ([], _) => decode_leaf(node, fields.field, fields.op, fields.value, cx),
+        }
+    }
+}
+
+fn decode_leaf(
+    node: &Node,
+    field: Option<Spanned<String>>,
+    op: Option<Spanned<Operator>>,
+    value: Option<Node>,
+    cx: &mut Decoder<'_>,
+) -> Option<ConditionDoc> {
+    for key in ["field", "op"] {
+        if node.get(key).is_none() {
+            cx.push(
+                Diagnostic::new(&code::INVALID_CONDITION, format!("a comparison has no `{key}`"))
+                    .label(node.span, format!("`{key}` is missing here"))
+                    .help("write all of `field`, `op` and `value`"),
+            );
+        }
+    }
+    let (field, op) = (field?, op?);
+    let wanted = match (op.value, value.as_ref().map(|node| &node.value)) {
+        (Operator::Exists, None | Some(NodeValue::Bool(_))) => None,
+        (Operator::Exists, Some(_)) => Some("`true`, `false`, or no `value`"),
+        (_, None) => Some("a `value`"),
+        (Operator::In | Operator::NotIn, Some(NodeValue::Sequence(_))) => None,
+        (Operator::In | Operator::NotIn, Some(_)) => Some("a list"),
+        (Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte, Some(NodeValue::Number(_))) => None,
+        (Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte, Some(_)) => Some("a number"),
+        (Operator::Matches | Operator::StartsWith | Operator::EndsWith, Some(NodeValue::String(_))) => None,
+        (Operator::Matches | Operator::StartsWith | Operator::EndsWith, Some(_)) => Some("a string"),
+        (Operator::Eq | Operator::Neq | Operator::Contains, Some(_)) => None,
+    };
+    if let Some(wanted) = wanted {
+        let span = value.as_ref().map_or(op.span, |node| node.span);
+        cx.push(
+            Diagnostic::new(&code::INVALID_CONDITION, format!("`{}` compares with {wanted}", op.value))
+                .label(span, format!("should be {wanted}")),
+        );
+        return None;
+    }
+    if let Some(problem) = field_problem(&field.value) {
+        cx.push(
+            Diagnostic::new(
+                &code::INVALID_CONDITION,
+                format!("`{}` is no path into the arguments", field.value),
+            )
+            .label(field.span, problem)
+            .help("write names joined by dots, with `[*]` for the elements of a list: `items[*].price`"),
+        );
+        return None;
+    }
+    Some(ConditionDoc::Leaf(Leaf { field, op, value, span: node.span }))
+}
+
+fn field_problem(field: &str) -> Option<&'static str> {
+    if field.is_empty() {
+        return Some("empty");
+    }
+    field.split('.').find_map(|step| {
+        let mut name = step;
+        while let Some(rest) = name.strip_suffix("[*]") {
+            name = rest;
+        }
+        if name.is_empty() {
+            Some("an empty step")
+        } else if name.contains(['[', ']']) {
+            Some("only `[*]` is known between brackets")
+        } else {
+            None
+        }
+    })
+}
+
+impl schemars::JsonSchema for ConditionDoc {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Condition".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let fields = generator.subschema_for::<ConditionFields>();
+        schemars::json_schema!({
+            "allOf": [fields],
+            "oneOf": [
+                { "required": ["all"] },
+                { "required": ["any"] },
+                { "required": ["not"] },
+                { "required": ["field", "op"] }
+            ],
+            "properties": { "all": { "minItems": 1 }, "any": { "minItems": 1 } }
+        })
+    }
+}

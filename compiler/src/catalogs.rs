@@ -1,0 +1,330 @@
+//! Catalogs: what there is beside the bundle, in which versions.
+//!
+//! A catalog is opened when the first reference into one of its namespaces is resolved. Of a directory catalog every
+//! document is indexed by its `metadata`, and only what is chosen is read in full. A document that cannot be indexed
+//! is a fault, not a version less: a missing version would change what is pinned.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bailiwick_bundles::documents::phrony::Kind;
+use bailiwick_bundles::{
+    BoundaryId, CatalogPlace, Diagnostic, Digest, Folder, LogicalId, Name, Node, Span, Version, code, nearest,
+};
+use bailiwick_snapshots::{ArtifactKind, Entry, Snapshot, Store};
+use camino::Utf8Path;
+
+use crate::bundle::Environment;
+use crate::lower::{Place, lower};
+use crate::manifest::{Home, Manifest};
+use crate::session::Session;
+use crate::thaw::{Thawed, thaw};
+
+/// The annotation that withdraws a version.
+const YANKED: &str = "bailiwick.dev/yanked";
+
+/// One version of one document.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// What it is.
+    pub kind: Kind,
+    /// Its version.
+    pub version: Version,
+    /// Why it was withdrawn.
+    pub yanked: Option<String>,
+    /// The boundaries that it implements, if it is a Policy.
+    pub implements: Vec<BoundaryId>,
+    place: CandidatePlace,
+}
+
+#[derive(Clone, Debug)]
+enum CandidatePlace {
+    File { path: String, node: Arc<Node> },
+    Stored(Digest),
+}
+
+/// What a catalog gives for a candidate.
+#[derive(Clone, Debug)]
+pub enum Fetched {
+    /// A document to compile.
+    Manifest(Manifest),
+    /// A closure that was compiled before, and its digest.
+    Frozen(Arc<Snapshot>, Digest),
+}
+
+#[derive(Debug)]
+enum Source {
+    Directory(Folder),
+    Store(Store),
+    /// It could not be opened, which was said.
+    Nothing,
+}
+
+#[derive(Debug)]
+struct Catalog {
+    source: Source,
+    documents: BTreeMap<LogicalId, Vec<Candidate>>,
+    fetched: BTreeMap<(Kind, LogicalId, Version), Option<Fetched>>,
+}
+
+/// The catalogs of one settings file.
+#[derive(Debug)]
+pub struct Catalogs {
+    environment: Environment,
+    open: BTreeMap<Arc<str>, Catalog>,
+}
+
+impl Catalogs {
+    /// The catalogs that `environment` names, none of them opened.
+    pub fn new(environment: Environment) -> Self {
+        Self { environment, open: BTreeMap::new() }
+    }
+
+    /// The settings.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// The catalog that owns a namespace, opened.
+    pub fn owner(&mut self, session: &mut Session, namespace: &Name) -> Option<Arc<str>> {
+        let (name, _) = self.environment.settings.owner_of(namespace)?;
+        let name: Arc<str> = name.into();
+        if !self.open.contains_key(&name) {
+            let catalog = self.open_catalog(session, &name);
+            self.open.insert(Arc::clone(&name), catalog);
+        }
+        Some(name)
+    }
+
+    /// The namespaces that have a catalog.
+    pub fn namespaces(&self) -> impl Iterator<Item = &Name> {
+        self.environment
+            .settings
+            .catalogs
+            .values()
+            .flat_map(|catalog| &catalog.namespaces)
+            .map(|name| &name.value)
+    }
+
+    /// All versions of a document, highest first.
+    pub fn candidates(&self, catalog: &str, kind: Kind, id: &LogicalId) -> Vec<Candidate> {
+        let all = self.open.get(catalog).and_then(|catalog| catalog.documents.get(id));
+        let mut candidates: Vec<Candidate> =
+            all.into_iter().flatten().filter(|candidate| candidate.kind == kind).cloned().collect();
+        candidates.sort_by(|a, b| b.version.cmp(&a.version));
+        candidates
+    }
+
+    /// The nearest id of a kind in a catalog.
+    pub fn nearest(&self, catalog: &str, kind: Kind, id: &LogicalId) -> Option<String> {
+        let documents = &self.open.get(catalog)?.documents;
+        let ids: Vec<String> = documents
+            .iter()
+            .filter(|(_, candidates)| candidates.iter().any(|candidate| candidate.kind == kind))
+            .map(|(id, _)| id.to_string())
+            .collect();
+        nearest(&id.to_string(), ids.iter().map(String::as_str)).map(str::to_owned)
+    }
+
+    /// The ids of the policies of a catalog that implement `boundary` in some version that is not withdrawn.
+    pub fn implementing(&self, catalog: &str, boundary: &BoundaryId) -> Vec<LogicalId> {
+        let implements =
+            |candidate: &Candidate| candidate.yanked.is_none() && candidate.implements.contains(boundary);
+        self.open
+            .get(catalog)
+            .into_iter()
+            .flat_map(|catalog| &catalog.documents)
+            .filter(|(_, candidates)| candidates.iter().any(implements))
+            .map(|(id, _)| id.clone())
+            .collect()
+    }
+
+    /// Reads a candidate in full.
+    pub fn fetch(
+        &mut self,
+        session: &mut Session,
+        name: &Arc<str>,
+        id: &LogicalId,
+        candidate: &Candidate,
+    ) -> Option<Fetched> {
+        let catalog = self.open.get_mut(name)?;
+        let key = (candidate.kind, id.clone(), candidate.version.clone());
+        if let Some(fetched) = catalog.fetched.get(&key) {
+            return fetched.clone();
+        }
+        let fetched = match (&catalog.source, &candidate.place) {
+            (Source::Directory(folder), CandidatePlace::File { path, node }) => {
+                let home = Home::Catalog(Arc::clone(name));
+                lower(session, Place { folder, home: &home, path }, node).map(Fetched::Manifest)
+            }
+            (Source::Store(store), CandidatePlace::Stored(digest)) => {
+                match crate::store::read_snapshot(store, digest) {
+                    Ok(snapshot) => match thaw(snapshot, name) {
+                        Thawed::Contract(manifest) => Some(Fetched::Manifest(manifest)),
+                        Thawed::Closure(snapshot) => Some(Fetched::Frozen(snapshot, *digest)),
+                    },
+                    Err(diagnostic) => {
+                        session.push(diagnostic);
+                        None
+                    }
+                }
+            }
+            (Source::Directory(_) | Source::Store(_) | Source::Nothing, _) => None,
+        };
+        catalog.fetched.insert(key, fetched.clone());
+        fetched
+    }
+
+    fn open_catalog(&self, session: &mut Session, name: &str) -> Catalog {
+        let mut catalog =
+            Catalog { source: Source::Nothing, documents: BTreeMap::new(), fetched: BTreeMap::new() };
+        let Some(setting) = self.environment.settings.catalogs.get(name) else { return catalog };
+        let (path, shown) = self.environment.resolve(setting.place.path());
+        match &setting.place {
+            CatalogPlace::Directory(_) => match Folder::open_as(&path, Utf8Path::new(&shown)) {
+                Ok(folder) => {
+                    index_directory(session, &folder, &mut catalog.documents, setting.span);
+                    catalog.source = Source::Directory(folder);
+                }
+                Err(_) => missing(session, name, &shown, "directory", setting.span),
+            },
+            CatalogPlace::Store(_) => match Store::open(&path) {
+                Ok(store) => {
+                    match store.entries() {
+                        Ok(entries) => index_store(session, &store, &entries, &mut catalog.documents),
+                        Err(error) => session.push(
+                            crate::store::store_diagnostic(&error)
+                                .label(setting.span, format!("catalog `{name}`")),
+                        ),
+                    }
+                    catalog.source = Source::Store(store);
+                }
+                Err(_) => missing(session, name, &shown, "store", setting.span),
+            },
+        }
+        catalog
+    }
+}
+
+fn missing(session: &mut Session, name: &str, shown: &str, what: &str, span: Span) {
+    session.push(
+        Diagnostic::new(
+            &code::MISSING_CATALOG,
+            format!("catalog `{name}` is not there: no {what} at `{shown}`"),
+        )
+        .label(span, "this catalog")
+        .help("correct its place, which is relative to the settings file"),
+    );
+}
+
+fn index_store(
+    session: &mut Session,
+    store: &Store,
+    entries: &[Entry],
+    documents: &mut BTreeMap<LogicalId, Vec<Candidate>>,
+) {
+    for entry in entries {
+        let (kind, implements) = match entry.kind {
+            ArtifactKind::Agent | ArtifactKind::Bundle => (Kind::Agent, Vec::new()),
+            ArtifactKind::Tool => (Kind::Tool, Vec::new()),
+            ArtifactKind::Policy => match crate::store::read_snapshot(store, &entry.digest) {
+                Ok(snapshot) => (Kind::Policy, boundaries(&snapshot)),
+                Err(diagnostic) => {
+                    session.push(diagnostic);
+                    continue;
+                }
+            },
+        };
+        documents.entry(entry.id.clone()).or_default().push(Candidate {
+            kind,
+            version: entry.version.clone(),
+            yanked: None,
+            implements,
+            place: CandidatePlace::Stored(entry.digest),
+        });
+    }
+}
+
+/// The boundaries that the policies of a snapshot implement.
+fn boundaries(snapshot: &Snapshot) -> Vec<BoundaryId> {
+    snapshot
+        .policies
+        .values()
+        .flat_map(|record| record.rule.implements.iter().chain(record.rule.decision.authority_ref.as_ref()))
+        .cloned()
+        .collect()
+}
+
+fn index_directory(
+    session: &mut Session,
+    folder: &Folder,
+    documents: &mut BTreeMap<LogicalId, Vec<Candidate>>,
+    span: Span,
+) {
+    let paths = match folder.walk(&[]) {
+        Ok(paths) => paths,
+        Err(fault) => {
+            session.file_fault(&fault, "", Some(span));
+            return;
+        }
+    };
+    let mut first_at: BTreeMap<(Kind, LogicalId, Version), Span> = BTreeMap::new();
+    for path in paths {
+        let Some(nodes) = session.parse(folder, &path, None).and_then(|read| read.nodes) else { continue };
+        for node in nodes.iter() {
+            // A YAML file beside the documents, such as a schema, is not one of them.
+            if node.get("apiVersion").is_none() && node.get("kind").is_none() {
+                continue;
+            }
+            let Some((kind, id, version, span)) = header(session, node) else { continue };
+            let key = (kind, id.clone(), version.clone());
+            if let Some(first) = first_at.insert(key, span) {
+                session.push(
+                    Diagnostic::new(
+                        &code::DUPLICATE_VERSION,
+                        format!("{kind} `{id}` {version} is there twice"),
+                    )
+                    .label(span, "again here")
+                    .label(first, "first here")
+                    .help("a published version never changes: publish the other one as a new version"),
+                );
+                continue;
+            }
+            documents.entry(id).or_default().push(Candidate {
+                kind,
+                version,
+                yanked: yanked(node),
+                implements: if kind == Kind::Policy { implements(node) } else { Vec::new() },
+                place: CandidatePlace::File { path: path.clone(), node: Arc::clone(node) },
+            });
+        }
+    }
+}
+
+/// Kind, id and version of a document. Where they cannot be read, reading it in full says why.
+fn header(session: &mut Session, node: &Node) -> Option<(Kind, LogicalId, Version, Span)> {
+    let text = |pointer: &str| node.pointer(pointer).and_then(Node::as_str);
+    let read = || {
+        let kind = Kind::from_word(text("/kind")?)?;
+        let id =
+            LogicalId::new(text("/metadata/namespace")?.parse().ok()?, text("/metadata/name")?.parse().ok()?);
+        let version = text("/metadata/version")?.parse().ok()?;
+        Some((kind, id, version, node.pointer("/metadata/version")?.span))
+    };
+    let header = read();
+    if header.is_none() {
+        crate::lower::decode(session, node);
+    }
+    header
+}
+
+fn yanked(node: &Node) -> Option<String> {
+    let annotations = node.pointer("/metadata/annotations")?;
+    Some(annotations.get(YANKED)?.as_str().unwrap_or("no reason given").to_owned())
+}
+
+fn implements(node: &Node) -> Vec<BoundaryId> {
+    let listed = node.pointer("/metadata/governance/authority_boundaries").and_then(Node::as_sequence);
+    let by_decision = node.pointer("/spec/decision/authority_ref");
+    listed.into_iter().flatten().chain(by_decision).filter_map(|node| node.as_str()?.parse().ok()).collect()
+}

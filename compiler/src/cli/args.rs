@@ -1,0 +1,183 @@
+//! What can be written on the command line. Doc comments are the help.
+
+use camino::Utf8PathBuf;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+/// Compiles AI-agent bundles to immutable snapshots, and proves that nothing in them widens.
+#[derive(Debug, Parser)]
+#[command(name = "bailiwick", version, max_term_width = 100, arg_required_else_help = true)]
+pub struct Cli {
+    /// How results are printed.
+    #[arg(long, value_enum, default_value_t = Format::Human, global = true)]
+    pub(super) format: Format,
+    /// The store to use, instead of the one of `bailiwick.toml` or `.bailiwick/store`.
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(super) store: Option<Utf8PathBuf>,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// The command line as a description, for completions and manual pages.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people.
+    Human,
+    /// For programs.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Find every fault in bundles, without writing anything.
+    Check(CheckArgs),
+    /// Pin every reference in `bundle.lock.json`.
+    Lock(LockArgs),
+    /// Compile a bundle, or one Tool or Policy file, and put the snapshot into the store.
+    Publish(PublishArgs),
+    /// Print a snapshot, or one member, tool, policy or binding of it.
+    Show(ShowArgs),
+    /// Print what a snapshot is made of, as a tree.
+    Tree(SourceArgs),
+    /// Say why a version was pinned: who asked, and what was passed over.
+    Why(WhyArgs),
+    /// Re-hash a store and name everything that is damaged.
+    Verify(VerifyArgs),
+    /// Write a new agent, or a bundle of agents, that compiles.
+    Init(InitArgs),
+    /// Print the page of a diagnostic code, or the list of codes.
+    Explain(ExplainArgs),
+    /// Print the JSON Schema of a kind of document, for editors.
+    Schema(SchemaArgs),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for each command to a directory.
+    Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// Bundles: directories with `bundle.yaml` or `agent.yaml`, or such files.
+    #[arg(value_name = "BUNDLE", default_value = ".")]
+    pub(super) bundles: Vec<Utf8PathBuf>,
+    /// Refuse a lock that would change.
+    #[arg(long)]
+    pub(super) locked: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct LockArgs {
+    /// The bundle.
+    #[arg(value_name = "BUNDLE", default_value = ".")]
+    pub(super) bundle: Utf8PathBuf,
+    /// Write nothing; refuse a lock that would change, and show how.
+    #[arg(long, conflicts_with = "update")]
+    pub(super) check: bool,
+    /// Choose these pins anew (`namespace.name`, comma-separated), or all of them.
+    #[arg(long, value_name = "REF", num_args = 0.., value_delimiter = ',', require_equals = true)]
+    pub(super) update: Option<Vec<String>>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PublishArgs {
+    /// The bundle, or one Tool or Policy file.
+    #[arg(value_name = "BUNDLE", default_value = ".")]
+    pub(super) bundle: Utf8PathBuf,
+    /// Refuse a lock that would change.
+    #[arg(long)]
+    pub(super) locked: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SourceArgs {
+    /// A bundle's path, `namespace.name@version`, or `sha256:` and at least 12 digits.
+    #[arg(value_name = "SOURCE", default_value = ".")]
+    pub(super) source: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+    /// One part: an agent, tool or policy by `namespace.name`, or a binding by its wire name.
+    #[arg(value_name = "PART")]
+    pub(super) part: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct WhyArgs {
+    /// What was pinned: `namespace.name`.
+    #[arg(value_name = "REF")]
+    pub(super) reference: String,
+    /// The bundle.
+    #[arg(value_name = "BUNDLE", default_value = ".")]
+    pub(super) bundle: Utf8PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// Where the store is looked for: a bundle, or any directory below `bailiwick.toml`.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(super) directory: Utf8PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct InitArgs {
+    /// The directory to write to. Nothing that is there is overwritten.
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(super) directory: Utf8PathBuf,
+    /// Write a Bundle with two agents instead of one agent.
+    #[arg(long)]
+    pub(super) bundle: bool,
+    /// The id of what is written: `namespace.name`.
+    #[arg(long, value_name = "ID", default_value = "example.assistant")]
+    pub(super) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExplainArgs {
+    /// A code such as `narrow::widened`; without one, all codes are listed.
+    #[arg(value_name = "CODE")]
+    pub(super) code: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum SchemaKind {
+    /// Any document; the kind decides.
+    Document,
+    /// `kind: Agent`.
+    Agent,
+    /// `kind: Tool`.
+    Tool,
+    /// `kind: Policy`.
+    Policy,
+    /// `kind: Bundle`.
+    Bundle,
+    /// What `--format json` prints.
+    Report,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SchemaArgs {
+    /// Which schema.
+    #[arg(value_enum, value_name = "KIND", ignore_case = true)]
+    pub(super) kind: SchemaKind,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(super) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ManArgs {
+    /// Write a page for each command to this directory.
+    #[arg(value_name = "DIR")]
+    pub(super) directory: Option<Utf8PathBuf>,
+}

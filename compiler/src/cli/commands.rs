@@ -1,0 +1,19 @@
+//! One module per command.
+
+mod check;
+mod init;
+mod lock;
+mod meta;
+mod publish;
+mod show;
+mod verify;
+mod why;
+
+pub(super) use check::check;
+pub(super) use init::init;
+pub(super) use lock::lock;
+pub(super) use meta::{completions, explain, man, schema};
+pub(super) use publish::publish;
+pub(super) use show::{show, tree};
+pub(super) use verify::verify;
+pub(super) use why::why;

@@ -1,0 +1,39 @@
+//! `check`: every fault of some bundles.
+
+use std::time::Instant;
+
+use super::super::args::{CheckArgs, Format};
+use super::super::progress::Progress;
+use super::super::summary::count;
+use super::super::{CliError, Context};
+use crate::pipeline::{LockMode, OpenCatalogs, compile};
+
+pub(in super::super) fn check(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<u8, CliError> {
+    let begun = Instant::now();
+    let mode = if args.locked { LockMode::Locked } else { LockMode::Keep };
+    let mut open = OpenCatalogs::default();
+    let progress = Progress::new(args.bundles.len(), context.io.interactive);
+    for bundle in &args.bundles {
+        compile(&mut context.session, &mut open, bundle, &context.io.cwd, &mode);
+        progress.step();
+    }
+    progress.finish();
+    let counts = context.say()?;
+    match context.format {
+        Format::Json => context.json(&[("bundles", args.bundles.len().into())])?,
+        Format::Human => {
+            let bundles = count(args.bundles.len(), "bundle");
+            let time = context.elapsed(begun);
+            let first = context.session.diagnostics.iter().map(|d| d.code.id).next();
+            match first {
+                Some(first) => writeln!(
+                    context.io.stderr,
+                    "{} in {bundles}{time}; `bailiwick explain {first}` says more",
+                    counts.words()
+                )?,
+                None => writeln!(context.io.stderr, "no faults in {bundles}{time}")?,
+            }
+        }
+    }
+    Ok(context.exit())
+}

@@ -1,0 +1,90 @@
+//! `explain`, `schema`, `completions`, `man`: the program about itself.
+
+use bailiwick_bundles::documents::phrony::{
+    AgentDocument, BundleDocument, PolicyDocument, ToolDocument, document_schema,
+};
+use bailiwick_bundles::{Code, Diagnostic, code, nearest};
+use serde_json::Value;
+
+use super::super::args::{CompletionsArgs, ExplainArgs, Format, ManArgs, SchemaArgs, SchemaKind, command};
+use super::super::report::{self, write_json};
+use super::super::{CliError, Context};
+use crate::write::write_whole;
+
+pub(in super::super) fn explain(context: &mut Context<'_, '_>, args: &ExplainArgs) -> Result<u8, CliError> {
+    let Some(wanted) = &args.code else {
+        for code in code::ALL {
+            writeln!(context.io.stdout, "{:32} {}", code.id, code.severity.as_str())?;
+        }
+        return Ok(0);
+    };
+    let Some(code) = Code::find(wanted) else {
+        let near = nearest(wanted, code::ALL.iter().map(|code| code.id));
+        let hint = near.map_or_else(
+            || "`bailiwick explain` lists them".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        writeln!(context.io.stderr, "error: no code is called `{wanted}`; {hint}")?;
+        return Ok(2);
+    };
+    match context.format {
+        Format::Human => write!(context.io.stdout, "{}", code.page)?,
+        Format::Json => {
+            let value =
+                serde_json::json!({ "code": code.id, "severity": code.severity.as_str(), "page": code.page });
+            write_json(context.io.stdout, &value)?;
+        }
+    }
+    Ok(0)
+}
+
+pub(in super::super) fn schema(context: &mut Context<'_, '_>, args: &SchemaArgs) -> Result<u8, CliError> {
+    let schema: Value = match args.kind {
+        SchemaKind::Document => document_schema(),
+        SchemaKind::Agent => schemars::schema_for!(AgentDocument).to_value(),
+        SchemaKind::Tool => schemars::schema_for!(ToolDocument).to_value(),
+        SchemaKind::Policy => schemars::schema_for!(PolicyDocument).to_value(),
+        SchemaKind::Bundle => schemars::schema_for!(BundleDocument).to_value(),
+        SchemaKind::Report => report::schema(),
+    };
+    write_json(context.io.stdout, &schema)?;
+    Ok(0)
+}
+
+pub(in super::super) fn completions(
+    context: &mut Context<'_, '_>,
+    args: &CompletionsArgs,
+) -> Result<u8, CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command(), "bailiwick", &mut script);
+    context.io.stdout.write_all(&script)?;
+    Ok(0)
+}
+
+pub(in super::super) fn man(context: &mut Context<'_, '_>, args: &ManArgs) -> Result<u8, CliError> {
+    let Some(directory) = &args.directory else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command()).render(&mut page)?;
+        context.io.stdout.write_all(&page)?;
+        return Ok(0);
+    };
+    let folder = context.io.cwd.join(directory);
+    let mut root = command();
+    root.build();
+    let mut pages = vec![("bailiwick.1".to_owned(), root.clone())];
+    for subcommand in root.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
+        let name = format!("bailiwick-{}", subcommand.get_name());
+        pages.push((format!("{name}.1"), subcommand.clone().display_name(name.clone()).name(name)));
+    }
+    for (file, subcommand) in pages {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(subcommand).render(&mut page)?;
+        if let Err(reason) = write_whole(&folder.join(&file), &page) {
+            let message = format!("`{directory}/{file}` cannot be written: {reason}");
+            context.session.push(Diagnostic::new(&code::STORE_IO, message));
+            return context.fail();
+        }
+    }
+    writeln!(context.io.stdout, "wrote the manual pages to `{directory}`")?;
+    Ok(0)
+}

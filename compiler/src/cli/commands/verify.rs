@@ -1,0 +1,93 @@
+//! `verify`: a store, re-hashed.
+
+use bailiwick_bundles::{Code, Diagnostic, code};
+use bailiwick_snapshots::{FaultKind, Store};
+use serde_json::json;
+
+use super::super::args::{Format, VerifyArgs};
+use super::super::summary::count;
+use super::super::{CliError, Context};
+use crate::bundle::Environment;
+use crate::source::store_place;
+use crate::store::{read_snapshot, store_diagnostic};
+
+pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs) -> Result<u8, CliError> {
+    let cwd = context.io.cwd.clone();
+    let folder = cwd.join(&args.directory);
+    let environment =
+        Environment::find(&mut context.session, &folder.canonicalize_utf8().unwrap_or(folder), &cwd);
+    let place = store_place(context.store.as_deref(), &environment, &cwd);
+    let verified = Store::open(&place.path).and_then(|store| Ok((store.verify()?, store)));
+    let (verification, store) = match verified {
+        Ok(verified) => verified,
+        Err(error) => {
+            context.session.push(store_diagnostic(&error));
+            return context.fail();
+        }
+    };
+    let mut n_notes = 0_usize;
+    for fault in &verification.faults {
+        if fault.kind.is_note() {
+            n_notes += 1;
+            continue;
+        }
+        let mut diagnostic =
+            Diagnostic::new(fault_code(&fault.kind), format!("`{}`: {}", fault.place, fault.kind));
+        for id in &fault.needed_by {
+            diagnostic = diagnostic.note(format!("needed by {id}"));
+        }
+        context
+            .session
+            .push(diagnostic.help("restore it from a copy of the store, or publish the document again"));
+    }
+    if verification.is_sound() {
+        check_formats(context, &store);
+    }
+    if context.exit() != 0 {
+        return context.fail();
+    }
+    context.say()?;
+    match context.format {
+        Format::Json => context.json(&[(
+            "store",
+            json!({ "path": place.shown, "entries": verification.entries, "blobs": verification.blobs }),
+        )])?,
+        Format::Human => {
+            let notes =
+                if n_notes > 0 { format!("; {} of no entry", count(n_notes, "file")) } else { String::new() };
+            writeln!(
+                context.io.stdout,
+                "verified {}: {} and {} are as published{notes}",
+                place.shown,
+                count(verification.entries, "entry"),
+                count(verification.blobs, "blob")
+            )?;
+        }
+    }
+    Ok(0)
+}
+
+/// A blob may be whole and still not be a snapshot that this compiler reads.
+fn check_formats(context: &mut Context<'_, '_>, store: &Store) {
+    for entry in store.entries().into_iter().flatten() {
+        if let Err(diagnostic) = read_snapshot(store, &entry.digest) {
+            context.session.push(diagnostic.note(format!("needed by {entry}")));
+        }
+    }
+}
+
+fn fault_code(kind: &FaultKind) -> &'static Code {
+    match kind {
+        FaultKind::Missing => &code::MISSING_BLOB,
+        FaultKind::Malformed(_) => &code::CORRUPT_INDEX,
+        FaultKind::Unreadable(_) => &code::STORE_IO,
+        FaultKind::NotAFile
+        | FaultKind::TooLarge
+        | FaultKind::Corrupt(_)
+        | FaultKind::WrongSize { .. }
+        | FaultKind::NotCanonical(_)
+        | FaultKind::Disagrees(_)
+        | FaultKind::Unreferenced
+        | FaultKind::Stray => &code::CORRUPT_BLOB,
+    }
+}

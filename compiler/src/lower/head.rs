@@ -1,0 +1,80 @@
+//! `metadata` of every kind.
+
+use bailiwick_bundles::documents::phrony::{API_VERSION, Metadata, StringMap};
+use bailiwick_bundles::{Diagnostic, Digest, Extensions, code};
+use bailiwick_snapshots::{Evidence, Framework, canonical_digest};
+use serde_json::Value;
+
+use super::Place;
+use crate::manifest::Head;
+use crate::session::Session;
+
+/// `extensions` are the `x-` keys of the whole document, outermost first.
+pub(super) fn lower(
+    session: &mut Session,
+    place: Place<'_>,
+    metadata: &Metadata,
+    extensions: &[&Extensions],
+    content: &Value,
+) -> Option<Head> {
+    let content_hash: Digest = match canonical_digest(content) {
+        Ok(digest) => digest,
+        Err(error) => {
+            session.push(
+                Diagnostic::new(&code::INEXACT_NUMBER, error.to_string())
+                    .label(metadata.span, "in this document"),
+            );
+            return None;
+        }
+    };
+    let boundaries = metadata
+        .boundaries()
+        .iter()
+        .map(|boundary| (boundary.value.clone(), session.origin(boundary.span)))
+        .collect();
+    Some(Head {
+        id: metadata.id(),
+        version: metadata.version.value.clone(),
+        home: place.home.clone(),
+        path: place.folder.display(place.path),
+        origin: session.origin(metadata.name.span),
+        evidence: evidence(metadata, extensions),
+        boundaries,
+        content_hash,
+    })
+}
+
+fn evidence(metadata: &Metadata, extensions: &[&Extensions]) -> Evidence {
+    let governance = metadata.governance.as_ref();
+    let mut classifications: Vec<String> = governance
+        .iter()
+        .flat_map(|governance| &governance.classifications)
+        .map(|classification| classification.value.clone())
+        .collect();
+    classifications.sort();
+    classifications.dedup();
+    Evidence {
+        dialect: API_VERSION.to_owned(),
+        owner: metadata.owner.as_ref().map(|owner| owner.value.clone()),
+        labels: strings(metadata.labels.as_ref()),
+        annotations: strings(metadata.annotations.as_ref()),
+        risk_tier: governance
+            .and_then(|governance| governance.risk_tier.as_ref())
+            .map(|tier| tier.value.clone()),
+        classifications,
+        frameworks: governance
+            .and_then(|governance| governance.frameworks.as_ref())
+            .iter()
+            .flat_map(|frameworks| &frameworks.0)
+            .map(|framework| {
+                let payload = framework.payload.to_json();
+                (framework.pack.value.clone(), Framework { payload, validated: framework.validated })
+            })
+            .collect(),
+        extensions: extensions.iter().flat_map(|extensions| extensions.to_json()).collect(),
+    }
+}
+
+fn strings(map: Option<&StringMap>) -> std::collections::BTreeMap<String, String> {
+    map.iter().flat_map(|map| &map.0).map(|(key, value)| (key.value.clone(), value.value.clone())).collect()
+}

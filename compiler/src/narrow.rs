@@ -1,0 +1,278 @@
+//! Narrowing: every grant within its origin, with evidence.
+//!
+//! A binding may only narrow the contract it grants. What is enforced is the conjunction of both schemas, so it can
+//! never widen; the check is on what the author *meant*, so that nobody believes to have granted what is refused.
+//! "Cannot prove" is a refusal.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bailiwick_bundles::documents::phrony::SideEffectClass;
+use bailiwick_bundles::{Diagnostic, LogicalId, Outcome, SchemaSource, code};
+use bailiwick_narrowing::{Budget, Reason, Schema, Verdict, Witness, contains, effective, intent};
+use bailiwick_snapshots::{InputNarrowing, Narrowing};
+use serde_json::Value;
+
+use crate::link::{LinkedBinding, Program};
+use crate::manifest::ToolManifest;
+use crate::session::Session;
+
+/// A program whose grants are known to narrow.
+#[derive(Debug)]
+pub struct Narrowed {
+    program: Program,
+    /// By agent, by binding.
+    bindings: Vec<Vec<NarrowedBinding>>,
+}
+
+/// What is enforced at a binding.
+#[derive(Debug)]
+pub struct NarrowedBinding {
+    /// The effective input schema.
+    pub input: Value,
+    /// The effective class.
+    pub class: SideEffectClass,
+    /// How it is known that the binding narrows.
+    pub narrowing: Narrowing,
+}
+
+impl Narrowed {
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What is enforced, by agent and binding of the program.
+    pub fn bindings(&self) -> &[Vec<NarrowedBinding>] {
+        &self.bindings
+    }
+}
+
+/// Checks every binding of `program`.
+pub fn narrow(session: &mut Session, program: Program) -> Outcome<Narrowed> {
+    let before = session.diagnostics.len();
+    let mut said_assumed = BTreeMap::new();
+    let bindings = program
+        .agents
+        .iter()
+        .map(|agent| {
+            agent.bindings.iter().map(|binding| check(session, binding, &mut said_assumed)).collect()
+        })
+        .collect();
+    for tool in program.tools.values().filter(|_| program.agents.is_empty()) {
+        assumed(session, tool, &mut said_assumed);
+    }
+    Outcome::new(Some(Narrowed { program, bindings }), session.diagnostics.split_off(before))
+}
+
+fn check(
+    session: &mut Session,
+    binding: &LinkedBinding,
+    said_assumed: &mut BTreeMap<LogicalId, ()>,
+) -> NarrowedBinding {
+    let Some(tool) = &binding.tool else {
+        // The binding is the contract. Where it lacks a schema or class, reading has said so.
+        return NarrowedBinding {
+            input: binding.input.as_ref().map_or(Value::Bool(false), |source| source.value().clone()),
+            class: binding.class.unwrap_or(SideEffectClass::IrreversibleAction),
+            narrowing: Narrowing { input: InputNarrowing::Own, proof: None, class_from: None },
+        };
+    };
+    assumed(session, tool, said_assumed);
+    let (input, kind, proof) = match &binding.input {
+        None => (tool.input.value().clone(), InputNarrowing::Same, None),
+        Some(own) => {
+            let proof = check_input(session, binding, tool, own);
+            (effective(tool.input.value(), own.value()), InputNarrowing::Narrower, proof)
+        }
+    };
+    let declared = tool.effective_class();
+    let class = binding.class.unwrap_or(declared);
+    if class < declared && !case_allows(session, tool, &input, class, binding) {
+        milder(session, binding, tool, class);
+    }
+    let class_from = (class != declared).then_some(declared);
+    NarrowedBinding { input, class, narrowing: Narrowing { input: kind, proof, class_from } }
+}
+
+fn assumed(session: &mut Session, tool: &ToolManifest, said: &mut BTreeMap<LogicalId, ()>) {
+    if tool.class.is_some() || said.insert(tool.head.id.clone(), ()).is_some() {
+        return;
+    }
+    let diagnostic = Diagnostic::new(
+        &code::ASSUMED_CLASS,
+        format!("`{}` has no side-effect class; `non_idempotent_write` is assumed", tool.head.id),
+    );
+    let diagnostic = session.label(diagnostic, tool.class_origin, "never silently run twice");
+    session.push(diagnostic.help("add `side_effect_class` to the Tool"));
+}
+
+/// Checks that what the binding means is within the contract; gives the name of the proof.
+fn check_input(
+    session: &mut Session,
+    binding: &LinkedBinding,
+    tool: &ToolManifest,
+    own: &SchemaSource,
+) -> Option<String> {
+    let meant = SchemaSource::synthetic(intent(tool.input.value(), own.value()));
+    let outer = session.compile(&tool.input, tool.head.origin)?;
+    let inner = session.compile(&meant, binding.origin)?;
+    match contains(&outer, &inner, &Budget::default()) {
+        Verdict::Contained(proof) => Some(proof.summary().to_owned()),
+        Verdict::Escapes(witness) => {
+            widened(session, binding, tool, own, &witness);
+            None
+        }
+        Verdict::Undecided(reason) => {
+            undecided(session, binding, tool, own, &reason);
+            None
+        }
+    }
+}
+
+fn widened(
+    session: &mut Session,
+    binding: &LinkedBinding,
+    tool: &ToolManifest,
+    own: &SchemaSource,
+    witness: &Witness,
+) {
+    let offence = witness.offence();
+    let contract = tool.head.key();
+    let mut diagnostic = Diagnostic::new(
+        &code::WIDENED,
+        format!("`{}` accepts calls that `{contract}` does not", binding.wire_name),
+    );
+    let inner = offence.inner_pointer.as_deref().unwrap_or("");
+    diagnostic = match own.span(inner) {
+        Some(span) => diagnostic.label(span, says(own.value(), inner, "this lets it through")),
+        None => session.label(diagnostic, binding.origin, "this lets it through"),
+    };
+    let limit = says(tool.input.value(), &offence.outer_pointer, "does not");
+    diagnostic = match tool.input.span(&offence.outer_pointer) {
+        Some(span) => diagnostic.label(span, format!("the contract {limit}")),
+        None => diagnostic.note(format!("the contract {limit}: {}", offence.message)),
+    };
+    if !offence.instance_path.is_empty() {
+        diagnostic = diagnostic.note(format!("at `{}`: {}", offence.instance_path, offence.message));
+    }
+    let help = advice(&offence.keyword, tool.input.value(), &offence.outer_pointer);
+    session.push(
+        diagnostic
+            .example(witness.instance().to_string())
+            .help(format!("{help}, or publish a tool version that allows more")),
+    );
+}
+
+fn undecided(
+    session: &mut Session,
+    binding: &LinkedBinding,
+    tool: &ToolManifest,
+    own: &SchemaSource,
+    reason: &Reason,
+) {
+    let contract = tool.head.key();
+    let mut diagnostic = Diagnostic::new(
+        &code::UNDECIDED,
+        format!("cannot prove that `{}` accepts no more than `{contract}`", binding.wire_name),
+    );
+    let inner =
+        reason.inner_pointer.as_deref().and_then(|pointer| own.span(pointer)).or_else(|| own.origin());
+    diagnostic = match inner {
+        Some(span) => diagnostic.label(span, format!("`{}` defeats the proof", reason.keyword)),
+        None => session.label(diagnostic, binding.origin, "this binding"),
+    };
+    if let Some(span) = reason.outer_pointer.as_deref().and_then(|pointer| tool.input.span(pointer)) {
+        diagnostic = diagnostic.label(span, "the contract");
+    }
+    session.push(diagnostic.note(reason.message.clone()).help(reason.advice.clone()));
+}
+
+/// What a schema says at a pointer, as the rest of a sentence.
+fn says(schema: &Value, pointer: &str, otherwise: &str) -> String {
+    let keyword = pointer.rsplit('/').next().unwrap_or("");
+    let Some(value) = schema.pointer(pointer) else { return otherwise.to_owned() };
+    match keyword {
+        "maximum" => format!("allows up to {value}"),
+        "minimum" => format!("allows {value} and more"),
+        "exclusiveMaximum" => format!("allows less than {value}"),
+        "exclusiveMinimum" => format!("allows more than {value}"),
+        "maxLength" => format!("allows up to {value} characters"),
+        "minLength" => format!("allows {value} characters and more"),
+        "maxItems" => format!("allows up to {value} items"),
+        "minItems" => format!("allows {value} items and more"),
+        "enum" => "allows these values".to_owned(),
+        "const" => format!("allows only {value}"),
+        "type" => format!("allows {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+        "required" => "requires these".to_owned(),
+        "pattern" => "allows this pattern".to_owned(),
+        "additionalProperties" if *value == Value::Bool(false) => "allows no other properties".to_owned(),
+        _ => otherwise.to_owned(),
+    }
+}
+
+fn advice(keyword: &str, contract: &Value, pointer: &str) -> String {
+    let value = contract.pointer(pointer);
+    match (keyword, value) {
+        ("maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties", Some(value)) => {
+            format!("set `{keyword}` to {value} or less")
+        }
+        ("minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties", Some(value)) => {
+            format!("set `{keyword}` to {value} or more")
+        }
+        ("enum" | "const", _) => "leave only values of the contract".to_owned(),
+        ("required", Some(value)) => format!("require what the contract does: {value}"),
+        ("additionalProperties" | "unevaluatedProperties", _) => {
+            "declare no property that the contract lacks".to_owned()
+        }
+        _ => format!("keep to the contract's `{keyword}`"),
+    }
+}
+
+/// Whether a case of the tool grants the milder class for all that the binding accepts.
+fn case_allows(
+    session: &mut Session,
+    tool: &ToolManifest,
+    input: &Value,
+    class: SideEffectClass,
+    binding: &LinkedBinding,
+) -> bool {
+    let own = SchemaSource::synthetic(input.clone());
+    tool.cases.iter().filter(|case| case.class <= class).any(|case| {
+        let Some(outer) = session.compile(&case.when, tool.head.origin) else { return false };
+        let Some(inner) = session.compile(&own, binding.origin) else { return false };
+        proven(&outer, &inner)
+    })
+}
+
+fn proven(outer: &Arc<Schema>, inner: &Arc<Schema>) -> bool {
+    match contains(outer, inner, &Budget::default()) {
+        Verdict::Contained(_) => true,
+        Verdict::Escapes(_) | Verdict::Undecided(_) => false,
+    }
+}
+
+fn milder(session: &mut Session, binding: &LinkedBinding, tool: &ToolManifest, class: SideEffectClass) {
+    let declared = tool.effective_class();
+    let diagnostic = Diagnostic::new(
+        &code::SIDE_EFFECT_WIDENED,
+        format!("`{}` is `{class}`, milder than `{}`", binding.wire_name, tool.head.key()),
+    );
+    let diagnostic = session.label(diagnostic, binding.class_origin, recovery(class));
+    let assumed = if tool.class.is_some() { "" } else { " (assumed)" };
+    let diagnostic = session.label(
+        diagnostic,
+        tool.class_origin,
+        format!("`{declared}`{assumed}: {}", recovery(declared)),
+    );
+    session.push(diagnostic.help(format!("write `{declared}` or a stricter class, or leave it out")));
+}
+
+fn recovery(class: SideEffectClass) -> &'static str {
+    match class {
+        SideEffectClass::ReadOnly => "may be run again freely",
+        SideEffectClass::IdempotentWrite => "may be run again with the same call id",
+        SideEffectClass::NonIdempotentWrite => "must never silently run twice",
+        SideEffectClass::IrreversibleAction => "only a person decides on another run",
+    }
+}

@@ -1,0 +1,220 @@
+//! The stages in their order, from a path to a snapshot.
+
+use bailiwick_bundles::{Code, Diagnostic, Digest, LogicalId, Severity, Span, code};
+use bailiwick_snapshots::Snapshot;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::bundle::{self, Bundle, Environment};
+use crate::catalogs::Catalogs;
+use crate::emit::emit;
+use crate::link::link;
+use crate::lock::{self, LOCK_FILE, Lock};
+use crate::narrow::{Narrowed, narrow};
+use crate::resolve::{Choice, ResolveOptions, resolve};
+use crate::session::{ReadFile, Session};
+
+/// What is done about the lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LockMode {
+    /// Pins are kept while they satisfy.
+    Keep,
+    /// A lock that would change is an error.
+    Locked,
+    /// The pins of these ids are chosen anew; all pins where there are none.
+    Update(Vec<LogicalId>),
+}
+
+/// A bundle, compiled.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The snapshot.
+    pub snapshot: Snapshot,
+    /// Its canonical bytes.
+    pub bytes: Vec<u8>,
+    /// Their digest.
+    pub digest: Digest,
+    /// The program it was made from, for reports.
+    pub narrowed: Narrowed,
+}
+
+/// What is known of a bundle after resolving, whether or not it compiles.
+#[derive(Debug)]
+pub struct Resolved {
+    /// The bundle.
+    pub bundle: Bundle,
+    /// What was chosen.
+    pub choices: Vec<Choice>,
+    /// The lock that was there.
+    pub old_lock: Option<Lock>,
+    /// Whether a lock file is there, usable or not.
+    pub has_lock: bool,
+    /// The lock as it should be.
+    pub new_lock: Lock,
+}
+
+/// One compilation.
+#[derive(Debug)]
+pub struct Compilation {
+    /// What resolving gave.
+    pub resolved: Option<Resolved>,
+    /// The snapshot, where nothing is an error.
+    pub compiled: Option<Compiled>,
+    /// The settings that apply.
+    pub environment: Environment,
+}
+
+/// Catalogs by settings folder, kept open between the bundles of one run.
+#[derive(Debug, Default)]
+pub struct OpenCatalogs {
+    by_folder: std::collections::BTreeMap<Option<Utf8PathBuf>, Catalogs>,
+}
+
+/// Compiles the bundle at `path`. Faults are in the session; a snapshot is there only without errors.
+pub fn compile(
+    session: &mut Session,
+    open: &mut OpenCatalogs,
+    path: &Utf8Path,
+    cwd: &Utf8Path,
+    mode: &LockMode,
+) -> Compilation {
+    let before = session.diagnostics.len();
+    let Some(entered) = bundle::enter(session, path, cwd) else {
+        return Compilation { resolved: None, compiled: None, environment: Environment::default() };
+    };
+    let environment = find_environment(session, open, entered.folder.root(), cwd);
+    let catalogs = open
+        .by_folder
+        .entry(environment.settings.folder.clone())
+        .or_insert_with(|| Catalogs::new(environment.clone()));
+    let (resolved, compiled) = match bundle::read(session, entered, &foreign_folders(&environment)) {
+        Some(bundle) => run(session, bundle, catalogs, mode, before),
+        None => (None, None),
+    };
+    let mut found = session.diagnostics.split_off(before);
+    environment.settings.apply_lints(&mut found);
+    let refused = found.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    session.diagnostics.append(&mut found);
+    Compilation { resolved, compiled: compiled.filter(|_| !refused), environment }
+}
+
+fn find_environment(
+    session: &mut Session,
+    open: &OpenCatalogs,
+    folder: &Utf8Path,
+    cwd: &Utf8Path,
+) -> Environment {
+    let known = bailiwick_bundles::find_settings(folder)
+        .and_then(|path| open.by_folder.get(&path.parent().map(Utf8Path::to_owned)));
+    match known {
+        Some(catalogs) => catalogs.environment().clone(),
+        None => Environment::find(session, folder, cwd),
+    }
+}
+
+/// Catalogs and stores that may lie inside the bundle's directory: their documents are not the bundle's.
+fn foreign_folders(environment: &Environment) -> Vec<Utf8PathBuf> {
+    let settings = &environment.settings;
+    let places =
+        settings.catalogs.values().map(|catalog| catalog.place.path()).chain(settings.store.as_deref());
+    places.filter_map(|place| environment.resolve(place).0.canonicalize_utf8().ok()).collect()
+}
+
+fn run(
+    session: &mut Session,
+    bundle: Bundle,
+    catalogs: &mut Catalogs,
+    mode: &LockMode,
+    before: usize,
+) -> (Option<Resolved>, Option<Compiled>) {
+    let lock_file = find_lock(session, &bundle);
+    let old_lock = lock_file.as_ref().and_then(|read| lock::read(session, read));
+    let kept = old_lock.clone().unwrap_or_default();
+    let options = match mode {
+        LockMode::Keep | LockMode::Locked => {
+            ResolveOptions { lock: kept, trust: Vec::new(), trust_all: false }
+        }
+        LockMode::Update(ids) => {
+            ResolveOptions { lock: kept.without(ids), trust: ids.clone(), trust_all: ids.is_empty() }
+        }
+    };
+    let resolution = resolve(session, &bundle, catalogs, &options);
+    let Some(resolution) = resolution.drain_into(&mut session.diagnostics) else { return (None, None) };
+    let new_lock = resolution.lock();
+    if *mode == LockMode::Locked {
+        refuse_changes(session, &bundle, lock_file.as_ref(), old_lock.as_ref(), &new_lock);
+    }
+    let choices = resolution.choices.clone();
+    let program = link(session, &bundle, resolution).drain_into(&mut session.diagnostics);
+    let resolved = Resolved { bundle, choices, has_lock: lock_file.is_some(), old_lock, new_lock };
+    let Some(program) = program else { return (Some(resolved), None) };
+    let narrowed = narrow(session, program).drain_into(&mut session.diagnostics);
+    let refused =
+        session.diagnostics.iter().skip(before).any(|diagnostic| diagnostic.severity == Severity::Error);
+    let Some(narrowed) = narrowed.filter(|_| !refused) else { return (Some(resolved), None) };
+    let made = emit(&narrowed).and_then(|snapshot| Ok((snapshot.to_canonical()?, snapshot)));
+    match made {
+        Ok((bytes, snapshot)) => {
+            let digest = Digest::of(&bytes);
+            (Some(resolved), Some(Compiled { snapshot, bytes, digest, narrowed }))
+        }
+        Err(error) => {
+            session.push(Diagnostic::new(&code::INEXACT_NUMBER, error.to_string()));
+            (Some(resolved), None)
+        }
+    }
+}
+
+/// The lock file, if there is one. One that cannot be read is a fault.
+fn find_lock(session: &mut Session, bundle: &Bundle) -> Option<ReadFile> {
+    let there = bundle.folder.root().join(LOCK_FILE).symlink_metadata().is_ok();
+    if there { session.read(&bundle.folder, LOCK_FILE, None) } else { None }
+}
+
+fn refuse_changes(
+    session: &mut Session,
+    bundle: &Bundle,
+    file: Option<&ReadFile>,
+    old: Option<&Lock>,
+    new: &Lock,
+) {
+    let shown = bundle.folder.display(LOCK_FILE);
+    let (message, changes) = match (file, old) {
+        (Some(_), Some(old)) => {
+            let changes = old.changes(new);
+            if changes.is_empty() {
+                return;
+            }
+            (format!("`{shown}` would change"), changes)
+        }
+        // Not usable, which was said.
+        (Some(_), None) => return,
+        (None, _) => (format!("there is no `{shown}`"), Lock::default().changes(new)),
+    };
+    let span = match file {
+        Some(file) => Span::of_file(file.file),
+        None => Span::of_file(session.sources.add(shown, "")),
+    };
+    let mut diagnostic = Diagnostic::new(&code::OUT_OF_DATE, message).label(span, "");
+    for change in changes {
+        diagnostic = diagnostic.note(change);
+    }
+    session.push(diagnostic.help("run `bailiwick lock`, review what it changes, and commit it"));
+}
+
+/// Which exit a set of diagnostics asks for: 0 clean, 1 findings, 3 where the machine is at fault.
+pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
+    let errors = || diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    if errors().any(|diagnostic| is_machine_fault(diagnostic.code)) {
+        3
+    } else {
+        u8::from(errors().next().is_some())
+    }
+}
+
+/// Faults of disks and stores rather than of what somebody wrote.
+fn is_machine_fault(code: &Code) -> bool {
+    code.stage() == "store"
+        || *code == code::UNREADABLE
+        || *code == code::SOURCE_NOT_FOUND
+        || *code == code::AMBIGUOUS_SOURCE
+}

@@ -1,0 +1,46 @@
+//! A schema, compiled once and compared often.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use crate::dialect::Dialect;
+use crate::error::{SchemaError, SchemaErrorKind};
+use crate::validator::{Validator, Violation};
+
+/// A compiled JSON Schema: cheap to compare many times, shareable between threads.
+#[derive(Debug)]
+pub struct Schema {
+    value: Value,
+    dialect: Dialect,
+    validator: OnceLock<Option<Validator>>,
+}
+
+impl Schema {
+    /// Compiles a schema. `$schema` decides the draft (04, 06, 07, 2019-09, 2020-12; 2020-12 when absent).
+    pub fn compile(value: &Value) -> Result<Self, SchemaError> {
+        let dialect = Dialect::of(value)?;
+        let validator = Validator::build(value, dialect)
+            .map_err(|message| SchemaError::new(SchemaErrorKind::Invalid, "", message))?;
+        Ok(Self { value: value.clone(), dialect, validator: OnceLock::from(Some(validator)) })
+    }
+
+    /// The schema as written.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Whether the validator accepts `instance`, with `format` asserted.
+    pub fn accepts(&self, instance: &Value) -> bool {
+        self.validator().is_some_and(|validator| validator.accepts(instance))
+    }
+
+    /// Every place where the schema rejects `instance`; empty when it accepts it.
+    pub fn violations(&self, instance: &Value) -> Vec<Violation> {
+        self.validator().map_or_else(Vec::new, |validator| validator.violations(instance))
+    }
+
+    fn validator(&self) -> Option<&Validator> {
+        self.validator.get_or_init(|| Validator::build(&self.value, self.dialect).ok()).as_ref()
+    }
+}

@@ -1,0 +1,73 @@
+//! The validator whose word counts for a witness.
+//!
+//! The only module that names `jsonschema`. `format` is asserted, and nothing is ever fetched: every retrieval is
+//! refused, whatever features another crate switches on in `jsonschema`.
+
+use jsonschema::{Draft, PatternOptions, Retrieve, Uri};
+use serde_json::Value;
+
+use crate::dialect::Dialect;
+
+/// Steps a pattern with look-around may take before it counts as not matching.
+const BACKTRACK_LIMIT: usize = 20_000;
+
+/// One place where a schema rejects an instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// JSON pointer into the instance.
+    pub instance_path: String,
+    /// JSON pointer into the schema.
+    pub schema_path: String,
+    /// What is wrong, in words.
+    pub message: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Validator(jsonschema::Validator);
+
+struct Offline;
+
+impl Retrieve for Offline {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        Err(format!("`{uri}` is outside the document and is not fetched").into())
+    }
+}
+
+impl Validator {
+    /// The error is the message of the underlying validator.
+    pub(crate) fn build(schema: &Value, dialect: Dialect) -> Result<Self, String> {
+        jsonschema::options()
+            .with_draft(draft(dialect))
+            .should_validate_formats(true)
+            .with_retriever(Offline)
+            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+            .build(schema)
+            .map(Self)
+            .map_err(|error| error.to_string())
+    }
+
+    pub(crate) fn accepts(&self, instance: &Value) -> bool {
+        self.0.is_valid(instance)
+    }
+
+    pub(crate) fn violations(&self, instance: &Value) -> Vec<Violation> {
+        self.0
+            .iter_errors(instance)
+            .map(|error| Violation {
+                instance_path: error.instance_path().to_string(),
+                schema_path: error.schema_path().to_string(),
+                message: error.to_string(),
+            })
+            .collect()
+    }
+}
+
+fn draft(dialect: Dialect) -> Draft {
+    match dialect {
+        Dialect::Draft04 => Draft::Draft4,
+        Dialect::Draft06 => Draft::Draft6,
+        Dialect::Draft07 => Draft::Draft7,
+        Dialect::Draft2019 => Draft::Draft201909,
+        Dialect::Draft2020 => Draft::Draft202012,
+    }
+}

@@ -1,0 +1,92 @@
+//! The condition tree, as it is stored and digested.
+//!
+//! The JSON form is the one people write: `{field, op, value}`, or one of `{all}`, `{any}`, `{not}`.
+
+use std::fmt;
+
+use bailiwick_bundles::documents::phrony::Operator;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A condition over the arguments of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Condition {
+    /// True when all are.
+    All {
+        /// The conditions.
+        all: Vec<Self>,
+    },
+    /// True when one is.
+    Any {
+        /// The conditions.
+        any: Vec<Self>,
+    },
+    /// True when the inner one is false.
+    Not {
+        /// The condition.
+        not: Box<Self>,
+    },
+    /// A comparison.
+    Leaf(Comparison),
+}
+
+/// A comparison of one field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// Dotted path into the arguments, or a dispatch field.
+    pub field: String,
+    /// How.
+    pub op: Operator,
+    /// With what; absent only with `exists`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All { all } => join(f, all, " and "),
+            Self::Any { any } => join(f, any, " or "),
+            Self::Not { not } => write!(f, "not ({not})"),
+            Self::Leaf(comparison) => fmt::Display::fmt(comparison, f),
+        }
+    }
+}
+
+fn join(f: &mut fmt::Formatter<'_>, conditions: &[Condition], word: &str) -> fmt::Result {
+    for (at, condition) in conditions.iter().enumerate() {
+        if at > 0 {
+            f.write_str(word)?;
+        }
+        match condition {
+            Condition::Leaf(_) | Condition::Not { .. } => write!(f, "{condition}")?,
+            Condition::All { .. } | Condition::Any { .. } => write!(f, "({condition})")?,
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { field, op, value } = self;
+        let value = value.as_ref().unwrap_or(&Value::Bool(true));
+        match op {
+            Operator::Eq => write!(f, "{field} = {value}"),
+            Operator::Neq => write!(f, "{field} ≠ {value}"),
+            Operator::Gt => write!(f, "{field} > {value}"),
+            Operator::Gte => write!(f, "{field} ≥ {value}"),
+            Operator::Lt => write!(f, "{field} < {value}"),
+            Operator::Lte => write!(f, "{field} ≤ {value}"),
+            Operator::In => write!(f, "{field} in {value}"),
+            Operator::NotIn => write!(f, "{field} not in {value}"),
+            Operator::Matches => write!(f, "{field} matches {value}"),
+            Operator::Contains => write!(f, "{field} contains {value}"),
+            Operator::StartsWith => write!(f, "{field} starts with {value}"),
+            Operator::EndsWith => write!(f, "{field} ends with {value}"),
+            Operator::Exists if *value == Value::Bool(false) => write!(f, "{field} is absent"),
+            Operator::Exists => write!(f, "{field} is present"),
+        }
+    }
+}

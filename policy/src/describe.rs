@@ -1,0 +1,46 @@
+//! The policies of a binding, in words.
+
+use bailiwick_bundles::documents::phrony::DecisionType;
+
+use crate::Policy;
+
+/// One sentence for all policies of a binding: the strictest first, then what is left.
+///
+/// `denied when amount > 5000; 1 approval when amount > 250; otherwise allowed`
+pub fn describe<'p>(policies: impl IntoIterator<Item = &'p Policy>) -> String {
+    let mut clauses: Vec<(DecisionType, String)> = policies.into_iter().map(clause).collect();
+    clauses.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    clauses.dedup();
+    let settled = clauses.iter().any(|(kind, text)| *kind == DecisionType::Deny && !text.contains(" when "));
+    let mut words: Vec<String> = clauses.into_iter().map(|(_, text)| text).collect();
+    if words.is_empty() {
+        return "allowed".to_owned();
+    }
+    if !settled {
+        words.push("otherwise allowed".to_owned());
+    }
+    words.join("; ")
+}
+
+fn clause(policy: &Policy) -> (DecisionType, String) {
+    let decision = &policy.decision;
+    let kind = decision.kind;
+    let action = match kind {
+        DecisionType::Allow => "allowed only".to_owned(),
+        DecisionType::RequireApproval => match decision.approvals_required.unwrap_or(1) {
+            1 => "1 approval".to_owned(),
+            n_approvals => format!("{n_approvals} approvals"),
+        },
+        DecisionType::Escalate => "escalated".to_owned(),
+        DecisionType::Deny => "denied".to_owned(),
+    };
+    let when = match (&policy.conditions, &policy.allow) {
+        (Some(condition), _) => format!(" when {condition}"),
+        (None, Some(values)) => {
+            format!(" when the argument is one of {}", serde_json::Value::Array(values.clone()))
+        }
+        (None, None) if kind == DecisionType::Allow => " when called at all".to_owned(),
+        (None, None) => " always".to_owned(),
+    };
+    (kind, format!("{action}{when}"))
+}

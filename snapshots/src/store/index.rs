@@ -21,6 +21,8 @@ use crate::canonical::{CanonicalError, is_canonical, key_order, to_canonical};
 /// The index: our entries in order, and what other programs put beside them.
 #[derive(Debug)]
 pub(super) struct Index<'a> {
+    /// What it was read from.
+    source: &'a [u8],
     /// All members of the document but `manifests`.
     rest: BTreeMap<String, Value>,
     ours: Vec<Listed<'a>>,
@@ -33,7 +35,7 @@ struct Listed<'a> {
     entry: Entry,
     /// The stated size of its manifest.
     size: u64,
-    /// Its descriptor, canonical.
+    /// Its descriptor: borrowed, as it is in the source; owned, canonical.
     text: Cow<'a, str>,
 }
 
@@ -41,6 +43,7 @@ impl<'a> Index<'a> {
     pub(super) fn empty() -> Self {
         let rest = [("schemaVersion", Value::from(2)), ("mediaType", Value::from(INDEX_TYPE))];
         Self {
+            source: &[],
             rest: rest.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
             ours: Vec::new(),
             foreign: Vec::new(),
@@ -67,11 +70,11 @@ impl<'a> Index<'a> {
         }
         let descriptors: Vec<&RawValue> = descriptors.ok_or("it has no list `manifests`")?;
 
-        let is_canonical = is_canonical(bytes);
-        let mut index = Self { rest, ours: Vec::with_capacity(descriptors.len() + 1), foreign: Vec::new() };
+        let ours = Vec::with_capacity(descriptors.len() + 1);
+        let mut index = Self { source: bytes, rest, ours, foreign: Vec::new() };
         let mut faults = Vec::new();
         for (at, raw) in descriptors.into_iter().enumerate() {
-            if let Some(listed) = is_canonical.then(|| as_written(raw)).flatten() {
+            if let Some(listed) = as_written(raw) {
                 index.ours.push(listed);
                 continue;
             }
@@ -86,6 +89,7 @@ impl<'a> Index<'a> {
             }
         }
         index.sort();
+        index.set_tags_aside()?;
         for pair in index.ours.windows(2) {
             let [Listed { entry: a, .. }, Listed { entry: b, .. }] = pair else { continue };
             if a.id == b.id && a.version.cmp_precedence(&b.version).is_eq() {
@@ -136,9 +140,18 @@ impl<'a> Index<'a> {
 
     /// The whole document, canonical.
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, CanonicalError> {
-        let foreign = self.foreign.iter().map(canonical_text).collect::<Result<Vec<_>, _>>()?;
-        let ours = self.ours.iter().map(|listed| &*listed.text);
-        let descriptors: Vec<&str> = ours.chain(foreign.iter().map(String::as_str)).collect();
+        let borrowed_is_canonical = is_canonical(self.source);
+        let mut descriptors: Vec<Cow<'_, str>> = Vec::with_capacity(self.ours.len() + self.foreign.len());
+        for Listed { text, .. } in &self.ours {
+            descriptors.push(match text {
+                Cow::Borrowed(raw) if !borrowed_is_canonical => Cow::Owned(canonical_again(raw)?),
+                Cow::Borrowed(text) => Cow::Borrowed(text),
+                Cow::Owned(text) => Cow::Borrowed(text),
+            });
+        }
+        for foreign in &self.foreign {
+            descriptors.push(Cow::Owned(canonical_text(foreign)?));
+        }
         let mut members = vec![("manifests", ["[", &descriptors.join(","), "]"].concat())];
         for (key, value) in &self.rest {
             members.push((key, canonical_text(value)?));
@@ -153,6 +166,22 @@ impl<'a> Index<'a> {
         }
         out.push('}');
         Ok(out.into_bytes())
+    }
+
+    /// A descriptor that repeats an entry is another tag for it, which a registry client put there.
+    fn set_tags_aside(&mut self) -> Result<(), String> {
+        let mut tags = Vec::new();
+        self.ours.dedup_by(|next, kept| {
+            let is_tag = next.entry == kept.entry && next.size == kept.size;
+            if is_tag {
+                tags.push(serde_json::from_str(&next.text).map_err(|error| not_json(&error)));
+            }
+            is_tag
+        });
+        for tag in tags {
+            self.foreign.push(tag?);
+        }
+        Ok(())
     }
 
     fn sort(&mut self) {
@@ -205,7 +234,7 @@ struct Annotations<'a> {
     digest: &'a str,
 }
 
-/// The entry of a canonical descriptor, if there is nothing unusual about it: `listed` decides about the others.
+/// The entry of a descriptor that has nothing unusual about it: `listed` decides about the others.
 fn as_written(raw: &RawValue) -> Option<Listed<'_>> {
     let written: Written<'_> = serde_json::from_str(raw.get()).ok()?;
     let entry = Entry {
@@ -243,6 +272,13 @@ fn listed<'a>(value: &Value) -> Result<Listed<'a>, String> {
 
 fn value_of(raw: &RawValue) -> Result<Value, String> {
     serde_json::from_str(raw.get()).map_err(|error| not_json(&error))
+}
+
+/// The canonical form of a descriptor that another program spelt its own way.
+fn canonical_again(raw: &str) -> Result<String, CanonicalError> {
+    let value: Value = serde_json::from_str(raw)
+        .map_err(|error| CanonicalError::NotJson { line: error.line(), column: error.column() })?;
+    canonical_text(&value)
 }
 
 fn canonical_text(value: &Value) -> Result<String, CanonicalError> {

@@ -197,6 +197,26 @@ fn what_other_programs_wrote_is_kept() {
     assert_eq!(value["manifests"][2], signature);
     assert_eq!(listing(&store), ["a.a@1.0.0", "b.b@1.0.0"]);
     assert!(store.verify().expect("verifiable").is_sound());
+    // Also what is ours is in canonical form again.
+    assert_eq!(to_canonical(&value), Ok(fs::read(store.index_path()).expect("readable")));
+}
+
+#[test]
+fn a_tag_of_a_registry_client_is_no_second_entry() {
+    let (_guard, store) = store_with(&[&Document::agent("a.a", "1.0.0", "")]);
+    let mut value: Value =
+        serde_json::from_slice(&fs::read(store.index_path()).expect("readable")).expect("JSON");
+    let mut tag = value["manifests"][0].clone();
+    tag["annotations"]["org.opencontainers.image.ref.name"] = json!("latest");
+    value["manifests"].as_array_mut().expect("a list").push(tag.clone());
+    fs::write(store.index_path(), value.to_string()).expect("written");
+
+    assert_eq!(listing(&store), ["a.a@1.0.0"]);
+    store.publish(&Document::agent("b.b", "1.0.0", "").artifact()).expect("published");
+    let value: Value =
+        serde_json::from_slice(&fs::read(store.index_path()).expect("readable")).expect("JSON");
+    assert_eq!(value["manifests"][2], tag);
+    assert!(store.verify().expect("verifiable").is_sound());
 }
 
 #[test]

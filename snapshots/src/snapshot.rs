@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use bailiwick_bundles::{Digest, Version};
 use serde_json::Value;
 
 use crate::canonical::{CanonicalError, from_canonical, to_canonical};
-use crate::format::{DocumentKey, FORMAT, Snapshot};
+use crate::format::{FORMAT, Snapshot};
 
 /// Why bytes are not a snapshot.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,41 +55,14 @@ impl Snapshot {
         }
         serde_json::from_value(value).map_err(|error| SnapshotError::Shape(error.to_string()))
     }
-
-    /// The digest of what is published apart from its version label.
-    ///
-    /// Two publications of one document under two versions have the same content exactly if nothing but the label
-    /// differs. It is the digest of the snapshot in which the label is 0.0.0.
-    pub fn content_digest(&self) -> Result<Digest, CanonicalError> {
-        let blank = Version::new(0, 0, 0);
-        let mut bare = self.clone();
-        let own = DocumentKey::new(self.identity.id(), self.identity.version.clone());
-        let renamed = DocumentKey::new(own.id.clone(), blank.clone());
-        bare.identity.version = blank.clone();
-        if let Some(agent) = bare.agents.remove(&own) {
-            bare.agents.insert(renamed.clone(), agent);
-        }
-        if let Some(tool) = bare.tools.remove(&own) {
-            bare.tools.insert(renamed.clone(), tool);
-        }
-        for member in bare.members.iter_mut().filter(|member| **member == own) {
-            member.version = blank.clone();
-        }
-        let policy = bailiwick_policy::PolicyId::Document(own.id, own.version);
-        if self.kind == crate::ArtifactKind::Policy
-            && let Some(mut record) = bare.policies.remove(&policy)
-        {
-            record.rule.id = bailiwick_policy::PolicyId::Document(renamed.id.clone(), blank);
-            bare.policies.insert(record.rule.id.clone(), record);
-        }
-        bare.to_canonical().map(|bytes| Digest::of(&bytes))
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use bailiwick_bundles::Digest;
     use serde_json::json;
+
+    use super::*;
 
     fn tool(version: &str, description: &str) -> Snapshot {
         let digest = Digest::of(b"");
@@ -117,13 +89,6 @@ mod tests {
         let snapshot = tool("1.0.0", "x");
         let bytes = snapshot.to_canonical().expect("canonical");
         assert_eq!(Snapshot::from_canonical(&bytes), Ok(snapshot));
-    }
-
-    #[test]
-    fn content_is_what_is_left_without_the_label() {
-        let content = |version, text| tool(version, text).content_digest().expect("canonical");
-        assert_eq!(content("1.0.0", "x"), content("1.0.1", "x"));
-        assert_ne!(content("1.0.0", "x"), content("1.0.0", "y"));
     }
 
     #[test]

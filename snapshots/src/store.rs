@@ -48,8 +48,10 @@
 //! `index.json` is an OCI image index of at most 64 MiB: `schemaVersion` 2, `mediaType`
 //! `application/vnd.oci.image.index.v1+json`, and `manifests`, a descriptor for each artifact with exactly these
 //! members: `mediaType` (an image manifest's), `artifactType` TYPE, `digest` and `size` of the manifest, and
-//! `annotations`: the four of the manifest and `org.opencontainers.image.ref.name`, which is
-//! `NAMESPACE.NAME-MAJOR.MINOR.PATCH[-PRERELEASE]` (a tag cannot hold `@` or `+`). They are sorted by namespace, name
+//! `annotations`: the four of the manifest, `org.opencontainers.image.ref.name`, which is
+//! `NAMESPACE.NAME-MAJOR.MINOR.PATCH[-PRERELEASE]` (a tag cannot hold `@` or `+`), and `bailiwick.dev/content`, the
+//! digest of the document's canonical form without `identity.version` and with `NAMESPACE.NAME` for every text or key
+//! that is its own `NAMESPACE.NAME@VERSION`. They are sorted by namespace, name
 //! (both bytewise) and version (precedence, then build metadata).
 //!
 //! A descriptor that has neither one of our two artifact types nor an annotation beginning with `bailiwick.dev/`
@@ -67,7 +69,7 @@
 //! | a document of another kind | refused: an id has one kind |
 //! | the same version, the same digest | already published: success, nothing is written |
 //! | the same version, another digest | refused |
-//! | another version, the same digest | refused: the content is bound to that version |
+//! | another version, the same content | refused: the content is bound to that version |
 //! | none of these | published |
 //!
 //! Two versions are the same when their precedence is: build metadata does not tell them apart.

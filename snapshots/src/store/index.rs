@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::Entry;
 use super::layout::{
-    CONTRACT_TYPE, DIGEST, Descriptor, ID, INDEX_TYPE, KIND, MANIFEST_TYPE, OURS, REF_NAME, SNAPSHOT_TYPE,
-    VERSION, annotations, due, not_json, text,
+    CONTENT, CONTRACT_TYPE, DIGEST, Descriptor, ID, INDEX_TYPE, KIND, MANIFEST_TYPE, OURS, REF_NAME,
+    SNAPSHOT_TYPE, VERSION, annotations, due, not_json, text,
 };
 use crate::canonical::{CanonicalError, is_canonical, key_order, to_canonical};
 
@@ -124,6 +124,7 @@ impl<'a> Index<'a> {
     /// Adds an entry whose manifest has `size` bytes.
     pub(super) fn add(&mut self, entry: Entry, size: u64) -> Result<(), CanonicalError> {
         let mut noted = annotations(&entry.id, &entry.version, entry.kind, &entry.digest);
+        noted.insert(CONTENT.to_owned(), Value::from(entry.content.to_string()));
         noted.insert(REF_NAME.to_owned(), Value::from(ref_name(&entry)));
         let value = json!({
             "mediaType": MANIFEST_TYPE,
@@ -232,6 +233,8 @@ struct Annotations<'a> {
     kind: &'a str,
     #[serde(rename = "bailiwick.dev/digest")]
     digest: &'a str,
+    #[serde(rename = "bailiwick.dev/content")]
+    content: &'a str,
 }
 
 /// The entry of a descriptor that has nothing unusual about it: `listed` decides about the others.
@@ -243,6 +246,7 @@ fn as_written(raw: &RawValue) -> Option<Listed<'_>> {
         kind: written.annotations.kind.parse().ok()?,
         digest: written.annotations.digest.parse().ok()?,
         manifest: written.digest.parse().ok()?,
+        content: written.annotations.content.parse().ok()?,
     };
     let is_usual = written.media_type == MANIFEST_TYPE && written.artifact_type == entry.kind.media_type();
     is_usual.then(|| Listed { entry, size: written.size, text: Cow::Borrowed(raw.get()) })
@@ -264,6 +268,7 @@ fn listed<'a>(value: &Value) -> Result<Listed<'a>, String> {
         kind: text(noted, KIND)?.parse().map_err(|error| format!("`{KIND}`: {error}"))?,
         digest: text(noted, DIGEST)?.parse().map_err(|error| format!("`{DIGEST}`: {error}"))?,
         manifest: descriptor.digest,
+        content: text(noted, CONTENT)?.parse().map_err(|error| format!("`{CONTENT}`: {error}"))?,
     };
     due(value, "artifactType", entry.kind.media_type())?;
     let text = canonical_text(value).map_err(|error| error.to_string())?;

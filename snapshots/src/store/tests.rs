@@ -102,7 +102,7 @@ fn a_published_document_reads_back() {
 #[test]
 fn entries_are_sorted_by_id_and_precedence() {
     let versions = ["1.10.0", "1.9.0", "1.10.0-rc.1", "2.0.0-alpha.10", "2.0.0-alpha.9"];
-    let documents: Vec<_> = versions.iter().map(|version| Document::agent("b.b", version, "")).collect();
+    let documents: Vec<_> = versions.iter().map(|version| Document::agent("b.b", version, version)).collect();
     let first = Document::agent("a.z", "9.0.0", "");
     let mut all: Vec<&Document> = documents.iter().collect();
     all.push(&first);

@@ -44,3 +44,48 @@ fn clause(policy: &Policy) -> (DecisionType, String) {
     };
     (kind, format!("{action}{when}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(policies: &[serde_json::Value], expected: &str) {
+        let policies: Vec<Policy> =
+            policies.iter().map(|policy| serde_json::from_value(policy.clone()).expect("a policy")).collect();
+        assert_eq!(describe(&policies), expected);
+        let reversed: Vec<&Policy> = policies.iter().rev().collect();
+        assert_eq!(describe(reversed), expected, "the order of attachments does not show");
+    }
+
+    #[test]
+    fn the_strictest_comes_first() {
+        let deny = json!({
+            "id": "a.cap@1.0.0",
+            "conditions": { "field": "amount", "op": "gt", "value": 5000 },
+            "decision": { "type": "deny" }
+        });
+        let approve = json!({
+            "id": "a.review@1.0.0",
+            "conditions": { "all": [
+                { "field": "amount", "op": "gt", "value": 250 },
+                { "any": [
+                    { "field": "currency", "op": "neq", "value": "EUR" },
+                    { "not": { "field": "note", "op": "exists" } }
+                ] }
+            ] },
+            "decision": { "type": "require_approval", "approvals_required": 2 }
+        });
+        check(&[], "allowed");
+        check(
+            &[approve, deny],
+            "denied when amount > 5000; 2 approvals when amount > 250 and (currency ≠ \"EUR\" or not (note is present)); \
+             otherwise allowed",
+        );
+    }
+
+    #[test]
+    fn an_unconditional_deny_leaves_nothing() {
+        check(&[json!({ "id": "boundary:a.b", "decision": { "type": "deny" } })], "denied always");
+    }
+}

@@ -66,9 +66,6 @@ fn put(
 ) -> Result<Published, Box<bailiwick_bundles::Diagnostic>> {
     let store = Store::open_or_create(path).map_err(|error| Box::new(store_diagnostic(&error)))?;
     let snapshot = &compiled.snapshot;
-    let _content = snapshot.content_digest().map_err(|error| {
-        Box::new(publish_diagnostic(&bailiwick_snapshots::PublishError::NotCanonical(error)))
-    })?;
     let artifact = Artifact {
         kind: snapshot.kind,
         id: &snapshot.identity.id(),

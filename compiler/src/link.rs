@@ -370,7 +370,7 @@ impl Linker<'_> {
             contents.insert(head.key().to_string(), (Some(head.content_hash), head.home.to_string()));
         }
         for (id, record) in &self.policies {
-            contents.insert(id.to_string(), (record.rule.content_hash, "bundle".to_owned()));
+            contents.insert(id.to_string(), (record.rule.content_hash, "this closure".to_owned()));
         }
         for snapshot in &resolution.frozen {
             let owner = snapshot.identity.id();

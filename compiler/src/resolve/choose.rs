@@ -150,8 +150,8 @@ impl<'a> Chooser<'a> {
 
     /// Whether the bundle has the id as another kind of document, which is said.
     fn is_other_kind(&mut self, id: &LogicalId, kind: Kind, origin: Origin) -> bool {
-        let other = [Kind::Agent, Kind::Tool, Kind::Policy].into_iter().filter(|other| *other != kind);
-        let Some(found) = other.filter_map(|other| self.bundle.find(other, id)).next() else { return false };
+        let mut other = [Kind::Agent, Kind::Tool, Kind::Policy].into_iter().filter(|other| *other != kind);
+        let Some(found) = other.find_map(|other| self.bundle.find(other, id)) else { return false };
         let (found, at) = (found.kind(), found.head().origin);
         let diagnostic = Diagnostic::new(&code::WRONG_KIND, format!("`{id}` is a {found}, not a {kind}"));
         let diagnostic = self.session.label(diagnostic, origin, format!("should be a {kind}"));

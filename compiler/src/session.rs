@@ -129,6 +129,9 @@ impl Session {
             Ok(schema) => Some(schema),
             Err(error) => {
                 let span = source.span(&error.pointer).or_else(|| self.origins.span(fallback));
+                if error.kind == SchemaErrorKind::RemoteReference && self.has_said_remote(span) {
+                    return None;
+                }
                 let diagnostic = Diagnostic::new(schema_code(error.kind), error.message);
                 self.push(match span {
                     Some(span) => diagnostic.label(span, "here"),
@@ -137,6 +140,15 @@ impl Session {
                 None
             }
         }
+    }
+
+    /// Whether the reference at `span` was refused when the schema was made self-contained.
+    fn has_said_remote(&self, span: Option<Span>) -> bool {
+        let Some(span) = span else { return false };
+        let within = |at: Span| at.file == span.file && span.start <= at.start && at.end <= span.end;
+        self.diagnostics.iter().any(|diagnostic| {
+            *diagnostic.code == code::REMOTE_REF && diagnostic.labels.iter().any(|label| within(label.span))
+        })
     }
 
     /// The self-contained schema at `node` of file `path` in `folder`.

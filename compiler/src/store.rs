@@ -30,7 +30,9 @@ pub(crate) fn store_diagnostic(error: &StoreError, place: &StorePlace) -> Diagno
             "`bailiwick verify` names everything that is damaged; restore it from a copy, or publish again"
         }
         StoreError::Damaged { .. } | StoreError::Index { .. } => RESTORE,
-        StoreError::NotAStore { .. } => "publish something first, or name the store with `--store`",
+        StoreError::NotAStore { .. } => {
+            "name the store with `--store`; `bailiwick publish` makes one where there is nothing"
+        }
         StoreError::UnknownLayout { .. } => "use a newer version of bailiwick",
         StoreError::NotAFile { .. } | StoreError::TooLarge { .. } | StoreError::Io { .. } | _ => {
             "check the path, its permissions and the free space; nothing was recorded"

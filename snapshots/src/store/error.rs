@@ -114,7 +114,7 @@ pub(super) fn plain(error: &io::Error) -> String {
         Kind::FileTooLarge => "the file would exceed the size limit",
         Kind::AlreadyExists => "something else stands there",
         Kind::IsADirectory => "it is a directory",
-        Kind::NotADirectory => "it is not a directory",
+        Kind::NotADirectory => "a file stands where a directory is due",
         Kind::Unsupported => "the file system cannot do this",
         _ => return error.to_string(),
     };

@@ -578,13 +578,16 @@ impl<'v> Compiler<'v> {
 
     fn pattern(&mut self, source: &str, keyword: &str, at: At) -> Result<Pattern, SchemaError> {
         let pattern = Pattern::compile(source).map_err(|fault| {
-            let message = match fault {
-                PatternFault::Invalid => format!("`{source}` is not a regular expression"),
-                PatternFault::Backreference => {
-                    format!("`{source}` uses a back-reference, which cannot be decided: write the alternatives out")
+            let (kind, message) = match fault {
+                PatternFault::Invalid => {
+                    (SchemaErrorKind::Invalid, format!("`{source}` is not a regular expression"))
                 }
+                PatternFault::Backreference => (
+                    SchemaErrorKind::UnsupportedPattern,
+                    format!("`{source}` uses a back-reference, which cannot be decided: write the alternatives out"),
+                ),
             };
-            SchemaError::new(SchemaErrorKind::UnsupportedPattern, self.pointer(at, keyword), message)
+            SchemaError::new(kind, self.pointer(at, keyword), message)
         })?;
         self.graph.relies_on_validator |= pattern.parts().is_none();
         Ok(pattern)

@@ -27,6 +27,8 @@ pub struct Settings {
     pub store: Option<Utf8PathBuf>,
     /// Severities by code; `None` silences.
     pub lints: BTreeMap<&'static str, Option<Severity>>,
+    /// Whether a part was refused, so that a catalog may be missing here that the file has.
+    pub is_incomplete: bool,
 }
 
 /// One catalog.
@@ -91,6 +93,7 @@ impl Settings {
         let parsed: File = match toml::from_str(text) {
             Ok(parsed) => parsed,
             Err(error) => {
+                settings.is_incomplete = true;
                 let span = error.span().map_or(Span::of_file(file), at);
                 let message =
                     error.message().lines().next().unwrap_or("not readable").trim_end_matches('.').to_owned();
@@ -110,6 +113,8 @@ impl Settings {
             let span = at(name.span());
             if let Some(catalog) = read_catalog(catalog.into_inner(), span, at, diagnostics) {
                 settings.catalogs.insert(name.into_inner(), catalog);
+            } else {
+                settings.is_incomplete = true;
             }
         }
         settings.refuse_clashes(diagnostics);
@@ -146,7 +151,13 @@ impl Settings {
         let mut owners: BTreeMap<&Name, (&str, Span)> = BTreeMap::new();
         for (name, catalog) in &self.catalogs {
             for namespace in &catalog.namespaces {
-                if let Some((first, span)) = owners.insert(&namespace.value, (name, namespace.span)) {
+                if let Some((other, span)) = owners.insert(&namespace.value, (name, namespace.span)) {
+                    // Catalogs are sorted by name, but are read from the top of the file down.
+                    let ((first, span), (name, again)) = if span.start < namespace.span.start {
+                        ((other, span), (name.as_str(), namespace.span))
+                    } else {
+                        ((name.as_str(), namespace.span), (other, span))
+                    };
                     diagnostics.push(
                         Diagnostic::new(
                             &code::NAMESPACE_CLASH,
@@ -155,7 +166,7 @@ impl Settings {
                                 namespace.value
                             ),
                         )
-                        .label(namespace.span, "again here")
+                        .label(again, "again here")
                         .label(span, "first here")
                         .help("leave the namespace to the catalog that owns it"),
                     );

@@ -1,6 +1,6 @@
 //! The bundle that is compiled: where it is, what its root is, and which documents lie in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{Document, Kind};
@@ -35,6 +35,10 @@ pub struct Bundle {
     pub documents: BTreeMap<(Kind, LogicalId), Manifest>,
     /// The same, by file.
     pub files: BTreeMap<String, Vec<Manifest>>,
+    /// Documents that are there and were refused, which was said.
+    pub refused: BTreeSet<(Kind, LogicalId)>,
+    /// Whether something was refused of which it is not known what it is: then nothing is known to be missing.
+    pub has_unknown: bool,
 }
 
 /// Identity and evidence of the published document.
@@ -174,6 +178,8 @@ pub(crate) fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]
         root: None,
         documents: BTreeMap::new(),
         files: BTreeMap::new(),
+        refused: BTreeSet::new(),
+        has_unknown: false,
         entry: entry.clone(),
         folder,
     };
@@ -190,19 +196,23 @@ pub(crate) fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]
     }
     let mut root_path = None;
     for path in paths {
+        let before = session.diagnostics.len();
         let read =
             if path == entry { Some(first.clone()) } else { read_document_file(session, &folder, &path) };
-        let Some(nodes) = read.and_then(|read| read.nodes) else { continue };
+        let nodes = read.and_then(|read| read.nodes).unwrap_or_default();
+        bundle.has_unknown |= nodes.is_empty() && session.diagnostics.len() > before;
         for node in nodes.iter() {
             let place = Place { folder: &folder, home: &home, path: &path };
             if path == entry && is_kind(node, Kind::Bundle) {
                 root_path = read_bundle_document(session, place, node, &mut bundle).or(root_path);
             } else if let Some(manifest) = lower(session, place, node) {
                 bundle.add(session, &path, manifest);
+            } else {
+                bundle.refuse(node);
             }
         }
     }
-    if nodes.is_empty() {
+    if nodes.is_empty() && !session.has_said(first.file) {
         session.push(
             Diagnostic::new(&code::EMPTY_DOCUMENT, "the file holds no document")
                 .label(Span::of_file(first.file), "nothing here")
@@ -259,6 +269,20 @@ fn read_bundle_document(
 }
 
 impl Bundle {
+    /// Notes a document that could not be lowered.
+    fn refuse(&mut self, node: &Node) {
+        let text = |pointer: &str| node.pointer(pointer).and_then(Node::as_str);
+        let read = || {
+            let kind = Kind::from_word(text("/kind")?)?;
+            let (namespace, name) = (text("/metadata/namespace")?, text("/metadata/name")?);
+            Some((kind, LogicalId::new(namespace.parse().ok()?, name.parse().ok()?)))
+        };
+        match read() {
+            Some(key) => drop(self.refused.insert(key)),
+            None => self.has_unknown = true,
+        }
+    }
+
     fn add(&mut self, session: &mut Session, path: &str, manifest: Manifest) {
         let key = (manifest.kind(), manifest.head().id.clone());
         if let Some(first) = self.documents.get(&key) {

@@ -18,10 +18,11 @@ use crate::bundle::Environment;
 use crate::lower::{Place, lower};
 use crate::manifest::{Home, Manifest};
 use crate::session::Session;
+use crate::source::StorePlace;
 use crate::thaw::{Thawed, thaw};
 
 /// The annotation that withdraws a version.
-const YANKED: &str = "bailiwick.dev/yanked";
+pub(crate) const YANKED: &str = "bailiwick.dev/yanked";
 
 /// One version of one document.
 #[derive(Clone, Debug)]
@@ -55,7 +56,7 @@ pub(crate) enum Fetched {
 #[derive(Debug)]
 enum Source {
     Directory(Folder),
-    Store(Store),
+    Store(Store, StorePlace),
     /// It could not be opened, which was said.
     Nothing,
 }
@@ -94,6 +95,11 @@ impl Catalogs {
             self.open.insert(Arc::clone(&name), catalog);
         }
         Some(name)
+    }
+
+    /// Whether a catalog could be opened. Where not, that was said.
+    pub(crate) fn is_open(&self, catalog: &str) -> bool {
+        self.open.get(catalog).is_some_and(|catalog| !matches!(catalog.source, Source::Nothing))
     }
 
     /// The namespaces that have a catalog.
@@ -157,8 +163,8 @@ impl Catalogs {
                 let home = Home::Catalog(Arc::clone(name));
                 lower(session, Place { folder, home: &home, path }, node).map(Fetched::Manifest)
             }
-            (Source::Store(store), CandidatePlace::Stored(digest)) => {
-                match crate::store::read_snapshot(store, digest) {
+            (Source::Store(store, place), CandidatePlace::Stored(digest)) => {
+                match crate::store::read_snapshot(store, digest, place) {
                     Ok(snapshot) => match thaw(snapshot, name) {
                         Thawed::Contract(manifest) => Some(Fetched::Manifest(manifest)),
                         Thawed::Closure(snapshot) => Some(Fetched::Frozen(snapshot, *digest)),
@@ -169,7 +175,7 @@ impl Catalogs {
                     }
                 }
             }
-            (Source::Directory(_) | Source::Store(_) | Source::Nothing, _) => None,
+            (Source::Directory(_) | Source::Store(..) | Source::Nothing, _) => None,
         };
         catalog.fetched.insert(key, fetched.clone());
         fetched
@@ -190,14 +196,17 @@ impl Catalogs {
             },
             CatalogPlace::Store(_) => match Store::open(&path) {
                 Ok(store) => {
+                    let place = StorePlace { path, shown };
                     match store.entries() {
-                        Ok(entries) => index_store(session, &store, &entries, &mut catalog.documents),
+                        Ok(entries) => {
+                            index_store(session, (&store, &place), &entries, &mut catalog.documents);
+                        }
                         Err(error) => session.push(
-                            crate::store::store_diagnostic(&error)
+                            crate::store::store_diagnostic(&error, &place)
                                 .label(setting.span, format!("catalog `{name}`")),
                         ),
                     }
-                    catalog.source = Source::Store(store);
+                    catalog.source = Source::Store(store, place);
                 }
                 Err(_) => missing(session, name, &shown, "store", setting.span),
             },
@@ -219,7 +228,7 @@ fn missing(session: &mut Session, name: &str, shown: &str, what: &str, span: Spa
 
 fn index_store(
     session: &mut Session,
-    store: &Store,
+    (store, place): (&Store, &StorePlace),
     entries: &[Entry],
     documents: &mut BTreeMap<LogicalId, Vec<Candidate>>,
 ) {
@@ -227,7 +236,7 @@ fn index_store(
         let (kind, implements) = match entry.kind {
             ArtifactKind::Agent | ArtifactKind::Bundle => (Kind::Agent, Vec::new()),
             ArtifactKind::Tool => (Kind::Tool, Vec::new()),
-            ArtifactKind::Policy => match crate::store::read_snapshot(store, &entry.digest) {
+            ArtifactKind::Policy => match crate::store::read_snapshot(store, &entry.digest, place) {
                 Ok(snapshot) => (Kind::Policy, boundaries(&snapshot)),
                 Err(diagnostic) => {
                     session.push(diagnostic);

@@ -200,9 +200,11 @@ impl Reader<'_> {
         match node.get("format").map(|node| (&node.value, node.span)) {
             Some((NodeValue::Number(number), _)) if number.as_u64() == Some(FORMAT) => {}
             Some((NodeValue::Number(number), span)) => {
-                self.fault(
+                self.failed = true;
+                self.session.push(
                     Diagnostic::new(&code::UNKNOWN_LOCK_FORMAT, format!("lock format {number} is not known"))
-                        .label(span, format!("this compiler reads format {FORMAT}")),
+                        .label(span, format!("this compiler reads format {FORMAT}"))
+                        .help("use the version of bailiwick that wrote it, or a newer one"),
                 );
                 return None;
             }

@@ -114,8 +114,8 @@ fn only_document(session: &mut Session, read: &crate::session::ReadFile, asked: 
     match nodes.as_slice() {
         [node] => Some(Arc::clone(node)),
         [] => {
-            // A syntax fault was said already; an empty file was not.
-            if read.text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            // A syntax fault was said already; an empty YAML file was not.
+            if !session.has_said(read.file) {
                 session.push(
                     Diagnostic::new(&code::EMPTY_DOCUMENT, "the file is empty")
                         .label(Span::of_file(read.file), "nothing here")

@@ -140,7 +140,9 @@ fn run(
     let resolution = resolve(session, &bundle, catalogs, &options);
     let Some(resolution) = resolution.drain_into(&mut session.diagnostics) else { return (None, None) };
     let new_lock = resolution.lock();
-    if *mode == LockMode::Locked {
+    // A lock whose digests are contradicted is no measure of what would change.
+    let contradicted = session.diagnostics.iter().skip(before).any(|d| *d.code == code::HASH_MISMATCH);
+    if *mode == LockMode::Locked && !contradicted {
         refuse_changes(session, &bundle, lock_file.as_ref(), old_lock.as_ref(), &new_lock);
     }
     let choices = resolution.choices.clone();

@@ -56,6 +56,13 @@ impl Session {
         self.diagnostics.push(diagnostic);
     }
 
+    /// Whether a fault was found in a file.
+    pub(crate) fn has_said(&self, file: FileId) -> bool {
+        self.diagnostics
+            .iter()
+            .any(|diagnostic| diagnostic.labels.iter().any(|label| label.span.file == file))
+    }
+
     /// Adds a label at `origin`, where a text is behind it.
     pub fn label(&self, diagnostic: Diagnostic, origin: Origin, text: impl Into<String>) -> Diagnostic {
         match self.origins.span(origin) {

@@ -67,10 +67,10 @@ pub(crate) fn load(
     let environment = Environment::find(session, cwd, cwd);
     let place = store_place(named, &environment, cwd);
     let found = Store::open(&place.path)
-        .map_err(|error| store_diagnostic(&error))
+        .map_err(|error| store_diagnostic(&error, &place))
         .and_then(|store| look_up(&store, text, &place).map(|digest| (store, digest)))
         .and_then(|(store, digest)| {
-            read_snapshot(&store, &digest).map(|snapshot| Loaded { snapshot, digest })
+            read_snapshot(&store, &digest, &place).map(|snapshot| Loaded { snapshot, digest })
         });
     match found {
         Ok(loaded) => Some(loaded),
@@ -83,10 +83,10 @@ pub(crate) fn load(
 
 fn look_up(store: &Store, text: &str, place: &StorePlace) -> Result<Digest, Diagnostic> {
     if text.starts_with("sha256:") {
-        return store.find(text).map(|entry| entry.digest).map_err(|error| find_diagnostic(&error));
+        return store.find(text).map(|entry| entry.digest).map_err(|error| find_diagnostic(&error, place));
     }
     let (id, label) = text.split_once('@').map_or((text, None), |(id, label)| (id, Some(label)));
-    let entries = store.entries().map_err(|error| store_diagnostic(&error))?;
+    let entries = store.entries().map_err(|error| store_diagnostic(&error, place))?;
     let known: Vec<&Entry> = id
         .parse::<LogicalId>()
         .map_or_else(|_| Vec::new(), |id| entries.iter().filter(|entry| entry.id == id).collect());

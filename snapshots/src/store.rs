@@ -275,7 +275,11 @@ impl Store {
     fn check_layout(&self) -> Result<(), StoreError> {
         // The store's own path may lead through links: it is the user's. What is under it may not.
         if disk::look(&self.root.join("."))? != Found::Directory {
-            return Err(self.not_a_store("there is no such directory"));
+            let reason = match disk::look(&self.root)? {
+                Found::Nothing => "there is no such directory",
+                Found::File | Found::Directory | Found::Other => "it is not a directory",
+            };
+            return Err(self.not_a_store(reason));
         }
         let path = self.layout_path();
         let Some(bytes) = disk::read(&path, LAYOUT_LIMIT)? else {

@@ -14,9 +14,9 @@ const MAX_ENTRIES: usize = 100_000;
 impl Folder {
     /// The paths of all files below that end in `.yaml` or `.yml`, sorted bytewise.
     ///
-    /// Not looked at: names with a leading dot, the directories `skip` (canonical paths), directories behind
-    /// links, and what is neither file nor directory. A link to a file is listed wherever it leads, so that
-    /// [`Folder::read`] says it if that is nowhere or outside. More than 100,000 entries are a fault, and so are
+    /// Not looked at: names with a leading dot, the directories `skip` (canonical paths), and directories behind
+    /// links. A link to a file is listed wherever it leads, and so is a pipe, socket or device with such a name, so
+    /// that [`Folder::read`] says that it leads outside or is no regular file. More than 100,000 entries are a fault, and so are
     /// two names that differ by case alone where one of them is walked.
     pub fn walk(&self, skip: &[Utf8PathBuf]) -> Result<Vec<String>, FileFault> {
         self.walk_at_most(MAX_ENTRIES, skip)
@@ -89,6 +89,6 @@ fn kind(entry: &DirEntry) -> std::io::Result<Option<Kind>> {
     }
     let document = name.ends_with(".yaml") || name.ends_with(".yml");
     let link_to_file = || entry.path().metadata().map_or(true, |metadata| !metadata.is_dir());
-    let listed = document && (file_type.is_file() || (file_type.is_symlink() && link_to_file()));
+    let listed = document && (!file_type.is_symlink() || link_to_file());
     Ok(listed.then_some(Kind::Document))
 }

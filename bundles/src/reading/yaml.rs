@@ -11,6 +11,7 @@
 mod plain;
 mod syntax;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
@@ -37,6 +38,7 @@ pub fn read_yaml(file: FileId, text: &str, diagnostics: &mut Vec<Diagnostic>) ->
             offsets: None,
             open: Vec::new(),
             root: None,
+            aliases: BTreeSet::new(),
             faults: &mut faults,
         };
         if !reader.text.is_ascii() {
@@ -145,6 +147,8 @@ struct Reader<'t, 'f, 'd> {
     offsets: Option<Vec<usize>>,
     open: Vec<Open>,
     root: Option<Node>,
+    /// Aliases that were reported: each is once, however often it is used.
+    aliases: BTreeSet<&'t str>,
     faults: &'f mut Faults<'d>,
 }
 
@@ -302,7 +306,11 @@ impl<'t> Reader<'t, '_, '_> {
     }
 
     fn alias_fault(&mut self, span: Span, start: usize, end: usize) {
-        let shown = excerpt(self.text.get(start..end).unwrap_or(""));
+        let name = self.text.get(start..end).unwrap_or("");
+        if !self.aliases.insert(name) {
+            return;
+        }
+        let shown = excerpt(name);
         self.faults.one(
             &code::ANCHOR,
             format!("alias `{shown}`: aliases are not allowed"),

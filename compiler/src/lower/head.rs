@@ -6,6 +6,7 @@ use bailiwick_snapshots::{CanonicalError, Evidence, Framework, canonical_digest}
 use serde_json::Value;
 
 use super::Place;
+use crate::catalogs::YANKED;
 use crate::manifest::Head;
 use crate::session::Session;
 
@@ -44,12 +45,18 @@ pub(super) fn lower(
     })
 }
 
-/// The digest of a document without its version: a version is recorded beside it wherever a hash is, and a release
-/// that changes only the label must be recognised.
+/// The digest of a document without its version and its withdrawal: a version is recorded beside it wherever a hash
+/// is, and a release that changes only the label must be recognised; to withdraw a version is not to change it.
 fn content_hash(content: &Value) -> Result<Digest, CanonicalError> {
     let mut content = content.clone();
     if let Some(Value::Object(metadata)) = content.get_mut("metadata") {
         metadata.remove("version");
+        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
+            && annotations.remove(YANKED).is_some()
+            && annotations.is_empty()
+        {
+            metadata.remove("annotations");
+        }
     }
     canonical_digest(&content)
 }

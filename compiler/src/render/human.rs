@@ -83,7 +83,7 @@ fn write_snippet(
         return writeln!(out, "   ╰────");
     }
     let snippet = Snippet {
-        source: NamedSource::new(source.path(), Lines(Arc::clone(source.text()))),
+        source: NamedSource::new(source.path(), Lines(visible(source.text()))),
         labels: labels
             .iter()
             .enumerate()
@@ -110,11 +110,40 @@ fn write_snippet(
     Ok(())
 }
 
-/// The part of `range` on its first line: a label on a long map would hide what it says.
+/// The part of `range` on its first line: a label on a long map would hide what it says. A place at the end of a line
+/// is drawn at the last letter before it, since under nothing no label is drawn.
 fn first_line(text: &str, range: Range<usize>) -> Range<usize> {
     let length = text.get(range.clone()).and_then(|text| text.find(['\r', '\n']));
-    range.start..length.map_or(range.end, |length| range.start + length)
+    let range = range.start..length.map_or(range.end, |length| range.start + length);
+    let at_end =
+        text.get(range.start..).is_some_and(|rest| rest.is_empty() || rest.starts_with(['\r', '\n']));
+    let before = text.get(..range.start).unwrap_or("").trim_end();
+    match before.char_indices().next_back() {
+        Some((at, last)) if range.is_empty() && at_end => at..at + last.len_utf8(),
+        _ => range,
+    }
 }
+
+/// The text with what a terminal would obey in place of showing it made visible, each letter by one of the same length.
+fn visible(text: &Arc<str>) -> Arc<str> {
+    let obeyed = |letter: char| {
+        (letter.is_control() && !matches!(letter, '\t' | '\r' | '\n'))
+            || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(obeyed) {
+        return Arc::clone(text);
+    }
+    let shown = |letter: char| match letter.len_utf8() {
+        _ if !obeyed(letter) => letter,
+        1 => '?',
+        2 => '¿',
+        _ => '\u{fffd}',
+    };
+    text.chars().map(shown).collect::<String>().into()
+}
+
+/// How much of a line is drawn before and after a label: more would bury it.
+const MARGIN: usize = 120;
 
 /// A text that is always shown in whole lines.
 struct Lines(Arc<str>);
@@ -130,10 +159,13 @@ impl SourceCode for Lines {
         if before == 0 {
             return self.0.read_span(span, before, after);
         }
-        let end = (span.offset() + span.len()).min(self.0.len());
-        let start = self.0.get(..span.offset()).and_then(|text| text.rfind('\n')).map_or(0, |at| at + 1);
-        let end = self.0.get(end..).and_then(|text| text.find('\n')).map_or(self.0.len(), |at| end + at);
-        self.0.read_span(&SourceSpan::new(start.into(), end.saturating_sub(start)), 0, 0)
+        let text = &self.0;
+        let end = (span.offset() + span.len()).min(text.len());
+        let start = text.get(..span.offset()).and_then(|text| text.rfind('\n')).map_or(0, |at| at + 1);
+        let end_of_line = text.get(end..).and_then(|text| text.find('\n')).map_or(text.len(), |at| end + at);
+        let start = text.floor_char_boundary(start.max(span.offset().saturating_sub(MARGIN)));
+        let end = text.ceil_char_boundary(end_of_line.min(end + MARGIN));
+        text.read_span(&SourceSpan::new(start.into(), end.saturating_sub(start)), 0, 0)
     }
 }
 

@@ -136,6 +136,10 @@ impl<'a> Chooser<'a> {
         let local = (*home == Home::Bundle).then(|| self.bundle.find(kind, id)).flatten().cloned();
         let (choice, fetched) = match local {
             Some(manifest) => self.local(&manifest, constraint, origin)?,
+            // It is there, and what is wrong with it was said.
+            None if *home == Home::Bundle && self.bundle.refused.contains(&(kind, id.clone())) => {
+                return None;
+            }
             None if *home == Home::Bundle && self.is_other_kind(id, kind, origin) => return None,
             None => self.in_catalog(id, constraint, kind, origin)?,
         };
@@ -209,6 +213,9 @@ impl<'a> Chooser<'a> {
         };
         let candidates = self.catalogs.candidates(&catalog, kind, id);
         if candidates.is_empty() {
+            if !self.catalogs.is_open(&catalog) {
+                return None;
+            }
             let near = self.bundle.nearest(kind, id).or_else(|| self.catalogs.nearest(&catalog, kind, id));
             self.not_found(
                 id,
@@ -234,7 +241,7 @@ impl<'a> Chooser<'a> {
             );
             let diagnostic = self.session.label(diagnostic, origin, "still pinned by the lock");
             self.session
-                .push(diagnostic.help(format!("move to another version: `bailiwick lock --update {id}`")));
+                .push(diagnostic.help(format!("move to another version: `bailiwick lock --update={id}`")));
         }
         let fetched = self.catalogs.fetch(self.session, &catalog, id, candidate)?;
         let content_hash = match &fetched {
@@ -274,7 +281,7 @@ impl<'a> Chooser<'a> {
             diagnostic
                 .note(format!("locked {}, found {} in {}", block.content_hash.short(), choice.content_hash.short(), choice.home))
                 .help(format!(
-                    "find out who changed a published version; to accept it, run `bailiwick lock --update {}`",
+                    "find out who changed a published version; to accept it, run `bailiwick lock --update={}`",
                     choice.id
                 )),
         );
@@ -302,6 +309,9 @@ impl<'a> Chooser<'a> {
     }
 
     fn no_catalog(&mut self, id: &LogicalId, kind: Kind, origin: Origin) {
+        if self.bundle.has_unknown || self.catalogs.environment().settings.is_incomplete {
+            return;
+        }
         let namespace = id.namespace();
         if let Some(near) = self.bundle.nearest(kind, id) {
             self.not_found(id, kind, origin, "not in the bundle", Some(near));
@@ -321,6 +331,10 @@ impl<'a> Chooser<'a> {
     }
 
     fn not_found(&mut self, id: &LogicalId, kind: Kind, origin: Origin, place: &str, near: Option<String>) {
+        // It may be what could not be read.
+        if self.bundle.has_unknown {
+            return;
+        }
         let diagnostic = Diagnostic::new(&code::REF_NOT_FOUND, format!("no {} is called `{id}`", word(kind)));
         let text = near.map_or_else(|| "not found".to_owned(), |near| format!("did you mean `{near}`?"));
         let diagnostic = self.session.label(diagnostic, origin, text);

@@ -112,6 +112,7 @@ pub(super) fn plain(error: &io::Error) -> String {
         Kind::StorageFull => "the disk is full",
         Kind::QuotaExceeded => "the disk quota is used up",
         Kind::FileTooLarge => "the file would exceed the size limit",
+        Kind::AlreadyExists => "something else stands there",
         Kind::IsADirectory => "it is a directory",
         Kind::NotADirectory => "it is not a directory",
         Kind::Unsupported => "the file system cannot do this",

@@ -97,6 +97,10 @@ pub enum Instructions {
 impl Decode for Instructions {
     fn decode(node: &Node, cx: &mut Decoder<'_>) -> Option<Self> {
         let fields = InstructionFields::decode(node, cx)?;
+        // A `version` that failed to decode would name another file.
+        if fields.version.is_none() && node.get("version").is_some() {
+            return None;
+        }
         match (fields.reference, fields.text, fields.version) {
             (Some(reference), None, version) => Some(Self::File { reference, version }),
             (None, Some(text), None) => Some(Self::Text(text)),
@@ -363,7 +367,12 @@ keywords! {
 
 /// Secrets by name, in the order written.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Secrets(pub Vec<(Spanned<SecretName>, Secret)>);
+pub struct Secrets(
+    /// Those that could be read.
+    pub Vec<(Spanned<SecretName>, Secret)>,
+    /// Names of the others: what refers to one of them is no fault of its own.
+    pub Vec<SecretName>,
+);
 
 document! {
     /// Where a secret comes from.
@@ -381,13 +390,21 @@ fn plaintext(key: &str) -> Option<Refusal> {
     })
 }
 
+impl Secrets {
+    /// Every name, also of secrets that could not be read.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let read = self.0.iter().map(|(name, _)| &name.value);
+        read.chain(&self.1).map(SecretName::as_str)
+    }
+}
+
 impl Decode for Secrets {
     fn decode(node: &Node, cx: &mut Decoder<'_>) -> Option<Self> {
         let Some(entries) = node.as_mapping() else {
             cx.wrong_type(node, "a map of secrets by name");
             return None;
         };
-        let mut secrets = Vec::with_capacity(entries.len());
+        let (mut secrets, mut refused) = (Vec::with_capacity(entries.len()), Vec::new());
         for (key, value) in entries {
             let name = match key.value.parse::<SecretName>() {
                 Ok(name) => Some(Spanned::new(name, key.span)),
@@ -396,12 +413,29 @@ impl Decode for Secrets {
                     None
                 }
             };
-            if let (Some(name), Some(secret)) = (name, Secret::decode(value, cx)) {
-                secrets.push((name, secret));
+            match (name, decode_secret(value, cx)) {
+                (Some(name), Some(secret)) => secrets.push((name, secret)),
+                (Some(name), None) => refused.push(name.value),
+                (None, _) => {}
             }
         }
-        Some(Self(secrets))
+        Some(Self(secrets, refused))
     }
+}
+
+/// A secret. One that is written out lacks `fromEnv` for that reason, which is not said as well.
+fn decode_secret(node: &Node, cx: &mut Decoder<'_>) -> Option<Secret> {
+    let before = cx.diagnostics.len();
+    let secret = Secret::decode(node, cx);
+    let written_out = cx.diagnostics.iter().skip(before).any(|d| *d.code == code::PLAINTEXT_SECRET);
+    if written_out {
+        let mut at = 0;
+        cx.diagnostics.retain(|d| {
+            at += 1;
+            at <= before || *d.code != code::MISSING_FIELD
+        });
+    }
+    secret
 }
 
 impl schemars::JsonSchema for Secrets {

@@ -51,6 +51,10 @@ impl SchemaObject {
 impl Decode for SchemaObject {
     fn decode(node: &Node, cx: &mut Decoder<'_>) -> Option<Self> {
         let fields = SchemaFields::decode(node, cx)?;
+        // A `version` that failed to decode would name another file.
+        if fields.version.is_none() && node.get("version").is_some() {
+            return None;
+        }
         let span = fields.span;
         match (fields.reference, fields.inline, fields.version) {
             (Some(reference), None, version) => Some(Self::File { reference, version, span }),

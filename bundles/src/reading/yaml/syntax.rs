@@ -75,7 +75,11 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "a line among the entries of a map that is none",
         "indent entries of a map alike, `key: value` each",
     ),
-    ("':'", "a `:` is missing or out of place here", "write `key: value`, and quote a value that holds `: `"),
+    (
+        "':'",
+        "a `:` is missing or out of place here",
+        "write `key: value`, or close the bracket or quote that is open before it",
+    ),
     ("simple key expected", "a key without `:`", "write `key: value`"),
     ("indent", "a line that is indented unlike the ones around it", "indent entries of the same level alike"),
     (

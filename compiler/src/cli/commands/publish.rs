@@ -10,7 +10,7 @@ use super::super::args::{Format, PublishArgs};
 use super::super::summary::{count, decision, narrowing};
 use super::super::{CliError, Context};
 use crate::pipeline::{Compiled, LockMode, OpenCatalogs, Resolved, compile};
-use crate::source::store_place;
+use crate::source::{StorePlace, store_place};
 use crate::store::{publish_diagnostic, store_diagnostic};
 
 pub(in super::super) fn publish(context: &mut Context<'_, '_>, args: &PublishArgs) -> Result<u8, CliError> {
@@ -22,7 +22,7 @@ pub(in super::super) fn publish(context: &mut Context<'_, '_>, args: &PublishArg
         return context.fail();
     };
     let place = store_place(context.store.as_deref(), &compilation.environment, &context.io.cwd);
-    let outcome = match put(&place.path, &compiled) {
+    let outcome = match put(&place, &compiled) {
         Ok(outcome) => outcome,
         Err(diagnostic) => {
             context.session.push(*diagnostic);
@@ -61,11 +61,9 @@ pub(in super::super) fn publish(context: &mut Context<'_, '_>, args: &PublishArg
     Ok(0)
 }
 
-fn put(
-    path: &camino::Utf8Path,
-    compiled: &Compiled,
-) -> Result<Published, Box<bailiwick_bundles::Diagnostic>> {
-    let store = Store::open_or_create(path).map_err(|error| Box::new(store_diagnostic(&error)))?;
+fn put(place: &StorePlace, compiled: &Compiled) -> Result<Published, Box<bailiwick_bundles::Diagnostic>> {
+    let store =
+        Store::open_or_create(&place.path).map_err(|error| Box::new(store_diagnostic(&error, place)))?;
     let snapshot = &compiled.snapshot;
     let artifact = Artifact {
         kind: snapshot.kind,
@@ -73,7 +71,7 @@ fn put(
         version: &snapshot.identity.version,
         bytes: &compiled.bytes,
     };
-    store.publish(&artifact).map_err(|error| Box::new(publish_diagnostic(&error)))
+    store.publish(&artifact).map_err(|error| Box::new(publish_diagnostic(&error, place)))
 }
 
 /// `2 tools, 2 policies`, or `3 agents, 5 tools, 4 policies`.

@@ -8,8 +8,8 @@ use super::super::args::{Format, VerifyArgs};
 use super::super::summary::count;
 use super::super::{CliError, Context};
 use crate::bundle::Environment;
-use crate::source::store_place;
-use crate::store::{read_snapshot, store_diagnostic};
+use crate::source::{StorePlace, store_place};
+use crate::store::{RESTORE, read_snapshot, store_diagnostic};
 
 pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs) -> Result<u8, CliError> {
     let cwd = context.io.cwd.clone();
@@ -21,7 +21,7 @@ pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs)
     let (verification, store) = match verified {
         Ok(verified) => verified,
         Err(error) => {
-            context.session.push(store_diagnostic(&error));
+            context.session.push(store_diagnostic(&error, &place));
             return context.fail();
         }
     };
@@ -36,12 +36,15 @@ pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs)
         for id in &fault.needed_by {
             diagnostic = diagnostic.note(format!("needed by {id}"));
         }
-        context
-            .session
-            .push(diagnostic.help("restore it from a copy of the store, or publish the document again"));
+        let help = if matches!(fault.kind, FaultKind::Malformed(_)) {
+            RESTORE
+        } else {
+            "restore it from a copy of the store, or publish the document again"
+        };
+        context.session.push(diagnostic.help(help));
     }
     if verification.is_sound() {
-        check_formats(context, &store);
+        check_formats(context, &store, &place);
     }
     if context.exit() != 0 {
         return context.fail();
@@ -68,9 +71,9 @@ pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs)
 }
 
 /// A blob may be whole and still not be a snapshot that this compiler reads.
-fn check_formats(context: &mut Context<'_, '_>, store: &Store) {
+fn check_formats(context: &mut Context<'_, '_>, store: &Store, place: &StorePlace) {
     for entry in store.entries().into_iter().flatten() {
-        if let Err(diagnostic) = read_snapshot(store, &entry.digest) {
+        if let Err(diagnostic) = read_snapshot(store, &entry.digest, place) {
             context.session.push(diagnostic.note(format!("needed by {entry}")));
         }
     }

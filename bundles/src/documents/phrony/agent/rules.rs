@@ -89,7 +89,7 @@ fn check_model_secret(agent: &AgentDocument, model: &Model, cx: &mut Decoder<'_>
     match (&model.secret, &agent.secrets) {
         (Some(secret), _) => check_secret(agent, secret, cx),
         (None, Some(secrets)) => {
-            if !secrets.0.iter().any(|(name, _)| name.value.as_str() == model.provider.value) {
+            if !secrets.names().any(|name| name == model.provider.value) {
                 cx.push(
                     Diagnostic::new(
                         &code::UNKNOWN_SECRET,
@@ -105,8 +105,7 @@ fn check_model_secret(agent: &AgentDocument, model: &Model, cx: &mut Decoder<'_>
 }
 
 fn check_secret(agent: &AgentDocument, secret: &Spanned<String>, cx: &mut Decoder<'_>) {
-    let known =
-        || agent.secrets.iter().flat_map(|secrets| secrets.0.iter()).map(|(name, _)| name.value.as_str());
+    let known = || agent.secrets.iter().flat_map(super::Secrets::names);
     if known().any(|name| name == secret.value) {
         return;
     }

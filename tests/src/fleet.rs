@@ -200,7 +200,11 @@ const PROPERTIES: [Property; 22] = [
     property("currency", "The currency of the charge.", Shape::Words(&["EUR", "GBP", "USD", "JPY", "SEK"])),
     property("region", "Where it applies.", Shape::Words(&["eu-north", "eu-west", "us-east", "ap-south"])),
     property("channel", "How the customer is told.", Shape::Words(&["email", "sms", "letter", "none"])),
-    property("status", "Only those in this state.", Shape::Words(&["open", "held", "paid", "sent", "closed"])),
+    property(
+        "status",
+        "Only those in this state.",
+        Shape::Words(&["open", "held", "paid", "sent", "closed"]),
+    ),
     property("reason", "Why, in one word.", Shape::Words(&["duplicate", "damaged", "late", "goodwill"])),
     property("customer_id", "The customer, such as cus_5Rk1b7Qd.", Shape::Pattern("^cus_[A-Za-z0-9]{8,32}$")),
     property("order_id", "The order, such as ord_81hd73kA.", Shape::Pattern("^ord_[A-Za-z0-9]{8,32}$")),

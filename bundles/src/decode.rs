@@ -73,7 +73,10 @@ impl<'s> Decoder<'s> {
 }
 
 /// A type that can be read from a [`Node`].
-pub trait Decode: Sized {
+pub trait Decode: Sized + schemars::JsonSchema {
+    /// Whether a key of this type may be left out.
+    const OPTIONAL: bool = false;
+
     /// Reads it; `None` where an error was pushed.
     fn decode(node: &Node, cx: &mut Decoder<'_>) -> Option<Self>;
 
@@ -91,6 +94,11 @@ pub trait Decode: Sized {
     fn failed() -> Option<Self> {
         None
     }
+
+    /// The JSON Schema of a key of this type that is there. A key without a value is refused, so `null` is not in it.
+    fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        generator.subschema_for::<Self>()
+    }
 }
 
 /// The map a field belongs to, for messages.
@@ -103,6 +111,12 @@ pub struct Owner {
 }
 
 impl<T: Decode> Decode for Option<T> {
+    const OPTIONAL: bool = true;
+
+    fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        T::schema(generator)
+    }
+
     fn decode(node: &Node, cx: &mut Decoder<'_>) -> Option<Self> {
         Some(T::decode(node, cx))
     }
@@ -113,6 +127,8 @@ impl<T: Decode> Decode for Option<T> {
 }
 
 impl<T: Decode> Decode for Vec<T> {
+    const OPTIONAL: bool = true;
+
     fn decode(node: &Node, cx: &mut Decoder<'_>) -> Option<Self> {
         let NodeValue::Sequence(items) = &node.value else {
             cx.wrong_type(node, "a list");
@@ -282,21 +298,18 @@ pub(crate) fn none_refused(_: &str) -> Option<Refusal> {
 /// Declares a map with known keys: the struct, its reader, and its JSON Schema, from one list of fields.
 macro_rules! document {
     (
-        $(#[$meta:meta])*
+        $(#[doc = $doc:literal])*
         $vis:vis struct $Name:ident as $what:literal, refusing $refused:path {
-            $( $(#[$fmeta:meta])* $key:literal => $field:ident : $ty:ty, )*
+            $( $(#[doc = $fdoc:literal])* $key:literal => $field:ident : $ty:ty, )*
         }
     ) => {
-        $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, schemars::JsonSchema)]
-        #[schemars(deny_unknown_fields, extend("patternProperties" = { "^x-": {} }))]
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq)]
         $vis struct $Name {
-            $( $(#[$fmeta])* #[schemars(rename = $key)] pub $field: $ty, )*
+            $( $(#[doc = $fdoc])* pub $field: $ty, )*
             /// The `x-` keys.
-            #[schemars(skip)]
             pub extensions: $crate::decode::Extensions,
             /// The whole map.
-            #[schemars(skip)]
             pub span: $crate::source::Span,
         }
 
@@ -312,9 +325,61 @@ macro_rules! document {
                 Some(Self { $( $field: $field?, )* extensions, span: node.span })
             }
         }
+
+        impl schemars::JsonSchema for $Name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($Name).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let mut map = $crate::decode::MapSchema::default();
+                $( map.key::<$ty>($key, &[$($fdoc),*], generator); )*
+                map.finish(&[$($doc),*])
+            }
+        }
     };
 }
 pub(crate) use document;
+
+/// The JSON Schema of a map with known keys.
+#[derive(Default)]
+pub(crate) struct MapSchema {
+    properties: serde_json::Map<String, serde_json::Value>,
+    required: Vec<&'static str>,
+}
+
+impl MapSchema {
+    /// Adds a key of type `T`, described by `doc`.
+    pub(crate) fn key<T: Decode>(
+        &mut self,
+        key: &'static str,
+        doc: &[&str],
+        generator: &mut schemars::SchemaGenerator,
+    ) {
+        let mut schema = T::schema(generator);
+        schema.insert("description".to_owned(), sentence(doc).into());
+        self.properties.insert(key.to_owned(), schema.into());
+        if !T::OPTIONAL {
+            self.required.push(key);
+        }
+    }
+
+    /// The schema, described by `doc`.
+    pub(crate) fn finish(self, doc: &[&str]) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "object",
+            "description": sentence(doc),
+            "properties": self.properties,
+            "required": self.required,
+            "patternProperties": { "^x-": {} },
+            "additionalProperties": false
+        })
+    }
+}
+
+fn sentence(doc: &[&str]) -> String {
+    doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
 
 /// Where a map begins, for pointing at what it lacks: its first key.
 pub(crate) fn head(node: &Node, entries: &[(Spanned<String>, Node)]) -> Span {
@@ -341,8 +406,7 @@ macro_rules! keywords {
         $vis:vis enum $Name:ident as $what:literal { $( $(#[$vmeta:meta])* $Variant:ident = $word:literal $(| $alias:literal)*, )* }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema, serde::Serialize, serde::Deserialize)]
-        #[schemars(inline)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         $vis enum $Name {
             $( $(#[$vmeta])* #[serde(rename = $word $(, alias = $alias)*)] $Variant, )*
         }
@@ -359,6 +423,20 @@ macro_rules! keywords {
             /// The value of a word.
             $vis fn from_word(word: &str) -> Option<Self> {
                 match word { $( $word $(| $alias)* => Some(Self::$Variant), )* _ => None }
+            }
+        }
+
+        impl schemars::JsonSchema for $Name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($Name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "enum": [$($word $(, $alias)*),*] })
             }
         }
 

@@ -97,6 +97,7 @@ fn dispatch(cli: Cli, io: &mut Io<'_>) -> Result<u8, CliError> {
         Command::Show(args) => commands::show(&mut context, &args),
         Command::Tree(args) => commands::tree(&mut context, &args),
         Command::Why(args) => commands::why(&mut context, &args),
+        Command::Narrow(args) => commands::narrow(&mut context, &args),
         Command::Verify(args) => commands::verify(&mut context, &args),
         Command::Init(args) => commands::init(&mut context, &args),
         Command::Explain(args) => commands::explain(&mut context, &args),

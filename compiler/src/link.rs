@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{DecisionType, Reference, SideEffectClass};
 use bailiwick_bundles::{
-    BoundaryId, Diagnostic, LogicalId, Outcome, SchemaSource, SecretName, WireName, code, nearest,
+    BoundaryId, Diagnostic, Digest, LogicalId, Outcome, SchemaSource, SecretName, WireName, code, nearest,
 };
 use bailiwick_policy::{AttachedBy, Attachment, Decision, Policy, PolicyId, Scope};
 use bailiwick_snapshots::{
@@ -117,6 +117,7 @@ impl Linker<'_> {
             Some(Manifest::Agent(_)) | None => {}
         }
         let agents = resolution.agents.iter().map(|agent| self.agent(agent, &resolution)).collect();
+        self.frozen(&resolution);
         let secrets = self.secrets(&resolution);
         let pins = pins(&resolution);
         Some(Program {
@@ -357,6 +358,42 @@ impl Linker<'_> {
         }
         for policy in policies {
             self.attach_one(policy, by.clone(), id, attached);
+        }
+    }
+
+    /// A closure that was compiled before brings its own documents. A key names one content.
+    fn frozen(&mut self, resolution: &Resolution) {
+        let mut contents: BTreeMap<String, (Option<Digest>, String)> = BTreeMap::new();
+        let own_agents = resolution.agents.iter().map(|agent| &agent.manifest.head);
+        let own_tools = resolution.tools.values().map(|tool| &tool.manifest.head);
+        for head in own_agents.chain(own_tools) {
+            contents.insert(head.key().to_string(), (Some(head.content_hash), head.home.to_string()));
+        }
+        for (id, record) in &self.policies {
+            contents.insert(id.to_string(), (record.rule.content_hash, "this closure".to_owned()));
+        }
+        for snapshot in &resolution.frozen {
+            let owner = snapshot.identity.id();
+            let agents =
+                snapshot.agents.iter().map(|(key, agent)| (key.to_string(), Some(agent.content_hash)));
+            let tools = snapshot.tools.iter().map(|(key, tool)| (key.to_string(), Some(tool.content_hash)));
+            let policies =
+                snapshot.policies.iter().map(|(id, record)| (id.to_string(), record.rule.content_hash));
+            for (key, hash) in agents.chain(tools).chain(policies) {
+                match contents.get(&key) {
+                    Some((known, home)) if *known != hash => self.session.push(
+                        Diagnostic::new(
+                            &code::DUPLICATE_DOCUMENT,
+                            format!("`{key}` is one document in {home} and another in published `{owner}`"),
+                        )
+                        .help("give the document of the bundle another id or version"),
+                    ),
+                    Some(_) => {}
+                    None => {
+                        contents.insert(key, (hash, format!("published `{owner}`")));
+                    }
+                }
+            }
         }
     }
 

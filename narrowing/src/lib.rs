@@ -6,12 +6,19 @@
 //! Not here: documents, spans, files, the network. A schema is a [`serde_json::Value`].
 
 mod budget;
+mod compile;
 mod containment;
+mod data;
 mod dialect;
 mod error;
+mod evaluate;
 mod keyword;
+mod language;
+mod node;
+mod rational;
 mod rewrite;
 mod schema;
+mod solve;
 mod validator;
 mod verdict;
 

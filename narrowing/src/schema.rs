@@ -4,8 +4,10 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use crate::compile;
 use crate::dialect::Dialect;
 use crate::error::{SchemaError, SchemaErrorKind};
+use crate::node::Graph;
 use crate::validator::{Validator, Violation};
 
 /// A compiled JSON Schema: cheap to compare many times, shareable between threads.
@@ -13,6 +15,7 @@ use crate::validator::{Validator, Violation};
 pub struct Schema {
     value: Value,
     dialect: Dialect,
+    graph: Graph,
     validator: OnceLock<Option<Validator>>,
 }
 
@@ -20,9 +23,14 @@ impl Schema {
     /// Compiles a schema. `$schema` decides the draft (04, 06, 07, 2019-09, 2020-12; 2020-12 when absent).
     pub fn compile(value: &Value) -> Result<Self, SchemaError> {
         let dialect = Dialect::of(value)?;
-        let validator = Validator::build(value, dialect)
-            .map_err(|message| SchemaError::new(SchemaErrorKind::Invalid, "", message))?;
-        Ok(Self { value: value.clone(), dialect, validator: OnceLock::from(Some(validator)) })
+        let graph = compile::compile(value, dialect)?;
+        let validator = OnceLock::new();
+        if graph.relies_on_validator {
+            let built = Validator::build(value, dialect)
+                .map_err(|message| SchemaError::new(SchemaErrorKind::Invalid, "", message))?;
+            validator.set(Some(built)).ok();
+        }
+        Ok(Self { value: value.clone(), dialect, graph, validator })
     }
 
     /// The schema as written.
@@ -38,6 +46,10 @@ impl Schema {
     /// Every place where the schema rejects `instance`; empty when it accepts it.
     pub fn violations(&self, instance: &Value) -> Vec<Violation> {
         self.validator().map_or_else(Vec::new, |validator| validator.violations(instance))
+    }
+
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.graph
     }
 
     fn validator(&self) -> Option<&Validator> {

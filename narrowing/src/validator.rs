@@ -3,8 +3,12 @@
 //! The only module that names `jsonschema`. `format` is asserted, and nothing is ever fetched: every retrieval is
 //! refused, whatever features another crate switches on in `jsonschema`.
 
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::OnceLock;
+
 use jsonschema::{Draft, PatternOptions, Retrieve, Uri};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::dialect::Dialect;
 
@@ -70,4 +74,54 @@ fn draft(dialect: Dialect) -> Draft {
         Dialect::Draft2019 => Draft::Draft201909,
         Dialect::Draft2020 => Draft::Draft202012,
     }
+}
+
+/// An ECMA 262 expression as the validator runs it; `None` when it is none.
+pub(crate) fn translate_pattern(pattern: &str) -> Option<Cow<'_, str>> {
+    jsonschema_regex::to_rust_regex(pattern).ok()
+}
+
+/// Whether `format: name` asserts anything in `dialect`.
+pub(crate) fn asserts_format(dialect: Dialect, name: &str) -> bool {
+    jsonschema::options().is_known_format(draft(dialect), name)
+}
+
+/// One asserted `format`: its name, and the validator's opinion.
+pub(crate) struct FormatCheck {
+    pub(crate) name: Box<str>,
+    dialect: Dialect,
+    check: OnceLock<Option<Validator>>,
+}
+
+impl FormatCheck {
+    /// `None` when the format asserts nothing in this dialect.
+    pub(crate) fn new(name: &str, dialect: Dialect) -> Option<Self> {
+        asserts_format(dialect, name).then(|| Self { name: name.into(), dialect, check: OnceLock::new() })
+    }
+
+    pub(crate) fn accepts(&self, text: &str) -> bool {
+        let build = || Validator::build(&json!({"format": &*self.name}), self.dialect).ok();
+        self.check
+            .get_or_init(build)
+            .as_ref()
+            .is_some_and(|check| check.accepts(&Value::String(text.to_owned())))
+    }
+
+    /// Whether both accept the same strings: the same name, and for `hostname` the same rules.
+    pub(crate) fn same_as(&self, other: &Self) -> bool {
+        let strict = |check: &Self| check.dialect >= Dialect::Draft07;
+        self.name == other.name && (&*self.name != "hostname" || strict(self) == strict(other))
+    }
+}
+
+impl fmt::Debug for FormatCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FormatCheck({})", self.name)
+    }
+}
+
+/// Whether `pattern` matches, for patterns only the validator can run.
+pub(crate) fn pattern_matches(pattern: &str, text: &str) -> bool {
+    Validator::build(&json!({"pattern": pattern}), Dialect::Draft2020)
+        .is_ok_and(|check| check.accepts(&Value::String(text.to_owned())))
 }

@@ -20,7 +20,8 @@
 //! Maps and sets are sorted; bindings are sorted by wire name. Digests inside:
 //!
 //! * `content_hash`: SHA-256 of the canonical form of the document as read, file references replaced by their
-//!   contents. It changes when anything that was written changes, comments and layout aside.
+//!   contents and `metadata.version` left out. It changes when anything else that was written changes, comments and
+//!   layout aside.
 //! * `contract`: SHA-256 of the canonical form of `{class, input, output, …}` with annotations left out of the
 //!   schemas: what is enforced.
 //! * `definition`: SHA-256 of the canonical form of `{name, description, input, output}`: what a model reads.

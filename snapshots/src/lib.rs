@@ -9,11 +9,13 @@
 //! its kind, its namespace, its name and its version.
 
 mod canonical;
+mod content;
 mod format;
 mod snapshot;
 mod store;
 
 pub use canonical::{CanonicalError, canonical_digest, from_canonical, to_canonical};
+pub use content::content_digest;
 pub use format::{
     Agent, Auth, Binding, DocumentKey, Evidence, FORMAT, Framework, Grant, Identity, InputNarrowing, Limits,
     Model, Narrowing, Output, Pin, PolicyRecord, PolicyReference, Server, SideEffectCase, Snapshot, Tool,

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use bailiwick_bundles::{Digest, Version};
 use serde_json::Value;
 
 use crate::canonical::{CanonicalError, from_canonical, to_canonical};
-use crate::format::{DocumentKey, FORMAT, Snapshot};
+use crate::format::{FORMAT, Snapshot};
 
 /// Why bytes are not a snapshot.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,33 +55,49 @@ impl Snapshot {
         }
         serde_json::from_value(value).map_err(|error| SnapshotError::Shape(error.to_string()))
     }
+}
 
-    /// The digest of what is published apart from its version label.
-    ///
-    /// Two publications of one document under two versions have the same content exactly if nothing but the label
-    /// differs. It is the digest of the snapshot in which the label is 0.0.0.
-    pub fn content_digest(&self) -> Result<Digest, CanonicalError> {
-        let blank = Version::new(0, 0, 0);
-        let mut bare = self.clone();
-        let own = DocumentKey::new(self.identity.id(), self.identity.version.clone());
-        let renamed = DocumentKey::new(own.id.clone(), blank.clone());
-        bare.identity.version = blank.clone();
-        if let Some(agent) = bare.agents.remove(&own) {
-            bare.agents.insert(renamed.clone(), agent);
-        }
-        if let Some(tool) = bare.tools.remove(&own) {
-            bare.tools.insert(renamed.clone(), tool);
-        }
-        for member in bare.members.iter_mut().filter(|member| **member == own) {
-            member.version = blank.clone();
-        }
-        let policy = bailiwick_policy::PolicyId::Document(own.id, own.version);
-        if self.kind == crate::ArtifactKind::Policy
-            && let Some(mut record) = bare.policies.remove(&policy)
-        {
-            record.rule.id = bailiwick_policy::PolicyId::Document(renamed.id.clone(), blank);
-            bare.policies.insert(record.rule.id.clone(), record);
-        }
-        bare.to_canonical().map(|bytes| Digest::of(&bytes))
+#[cfg(test)]
+mod tests {
+    use bailiwick_bundles::Digest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(version: &str, description: &str) -> Snapshot {
+        let digest = Digest::of(b"");
+        let value = json!({
+            "format": 1,
+            "kind": "tool",
+            "identity": { "namespace": "a", "name": "b", "version": version },
+            "tools": { format!("a.b@{version}"): {
+                "content_hash": digest,
+                "description": description,
+                "side_effect_class": "read_only",
+                "input_schema": { "type": "object" },
+                "contract": digest,
+                "definition": digest,
+                "evidence": { "dialect": "phrony.com/v1" }
+            } },
+            "evidence": { "dialect": "phrony.com/v1" }
+        });
+        Snapshot::from_canonical(&to_canonical(&value).expect("canonical")).expect("a snapshot")
+    }
+
+    #[test]
+    fn bytes_and_back() {
+        let snapshot = tool("1.0.0", "x");
+        let bytes = snapshot.to_canonical().expect("canonical");
+        assert_eq!(Snapshot::from_canonical(&bytes), Ok(snapshot));
+    }
+
+    #[test]
+    fn another_format_or_an_unknown_field_is_refused() {
+        let mut value = tool("1.0.0", "x").to_value();
+        value["surprise"] = json!(1);
+        let read = |value: &Value| Snapshot::from_canonical(&to_canonical(value).expect("canonical"));
+        assert!(matches!(read(&value), Err(SnapshotError::Shape(_))));
+        value["format"] = json!(2);
+        assert_eq!(read(&value), Err(SnapshotError::UnknownFormat("2".to_owned())));
     }
 }

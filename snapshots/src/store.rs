@@ -48,13 +48,17 @@
 //! `index.json` is an OCI image index of at most 64 MiB: `schemaVersion` 2, `mediaType`
 //! `application/vnd.oci.image.index.v1+json`, and `manifests`, a descriptor for each artifact with exactly these
 //! members: `mediaType` (an image manifest's), `artifactType` TYPE, `digest` and `size` of the manifest, and
-//! `annotations`: the four of the manifest and `org.opencontainers.image.ref.name`, which is
-//! `NAMESPACE.NAME-MAJOR.MINOR.PATCH[-PRERELEASE]` (a tag cannot hold `@` or `+`). They are sorted by namespace, name
+//! `annotations`: the four of the manifest, `org.opencontainers.image.ref.name`, which is
+//! `NAMESPACE.NAME-MAJOR.MINOR.PATCH[-PRERELEASE]` (a tag cannot hold `@` or `+`), and `bailiwick.dev/content`, the
+//! digest of the document's canonical form without `identity.version` and with `NAMESPACE.NAME` for every text or key
+//! that is its own `NAMESPACE.NAME@VERSION`. They are sorted by namespace, name
 //! (both bytewise) and version (precedence, then build metadata).
 //!
 //! A descriptor that has neither one of our two artifact types nor an annotation beginning with `bailiwick.dev/`
-//! belongs to another program. A writer keeps it as it is, after ours; so it keeps other members of the index. A
-//! descriptor that has one of the two and is not as above makes the index invalid, and nothing is read by way of it.
+//! belongs to another program. So does one that differs from an earlier one of ours in
+//! `org.opencontainers.image.ref.name` only: it is a tag that a registry client added. A writer keeps such descriptors,
+//! after ours, and other members of the index. Any other descriptor that is not as above makes the index invalid, and
+//! nothing is read by way of it. A reader passes over what `ref.name` says.
 //!
 //! # Identity
 //! Version and digest are both written once, and nothing is ever replaced or taken out. To publish a document, first
@@ -65,7 +69,7 @@
 //! | a document of another kind | refused: an id has one kind |
 //! | the same version, the same digest | already published: success, nothing is written |
 //! | the same version, another digest | refused |
-//! | another version, the same digest | refused: the content is bound to that version |
+//! | another version, the same content | refused: the content is bound to that version |
 //! | none of these | published |
 //!
 //! Two versions are the same when their precedence is: build metadata does not tell them apart.
@@ -119,6 +123,22 @@ const BLOB_LIMIT: u64 = 64 << 20;
 const PREFIX: usize = 12;
 
 /// A store at a directory. Holds no file open; every call sees what is published at that time.
+///
+/// ```
+/// use bailiwick_snapshots::{Artifact, ArtifactKind, Published, Store, to_canonical};
+/// # let directory = tempfile::tempdir()?;
+/// # let path = camino::Utf8PathBuf::try_from(directory.path().join("store"))?;
+/// let store = Store::open_or_create(&path)?;
+/// let identity = serde_json::json!({ "namespace": "weather", "name": "send-alert", "version": "1.0.3" });
+/// let bytes = to_canonical(&serde_json::json!({ "kind": "tool", "identity": identity }))?;
+/// let (id, version) = ("weather.send-alert".parse()?, "1.0.3".parse()?);
+/// let tool = Artifact { kind: ArtifactKind::Tool, id: &id, version: &version, bytes: &bytes };
+///
+/// let digest = store.publish(&tool)?.digest();
+/// assert_eq!(store.publish(&tool)?, Published::Already(digest));
+/// assert_eq!(store.read(&digest)?, bytes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Store {
     root: Utf8PathBuf,

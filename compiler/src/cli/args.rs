@@ -45,6 +45,8 @@ pub(super) enum Command {
     Tree(SourceArgs),
     /// Say why a version was pinned: who asked, and what was passed over.
     Why(WhyArgs),
+    /// Compare two JSON Schemas: is everything that INNER accepts accepted by OUTER?
+    Narrow(NarrowArgs),
     /// Re-hash a store and name everything that is damaged.
     Verify(VerifyArgs),
     /// Write a new agent, or a bundle of agents, that compiles.
@@ -71,14 +73,14 @@ pub(super) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct LockArgs {
-    /// The bundle.
-    #[arg(value_name = "BUNDLE", default_value = ".")]
-    pub(super) bundle: Utf8PathBuf,
+    /// The bundle; the working directory by default.
+    #[arg(value_name = "BUNDLE")]
+    pub(super) bundle: Option<Utf8PathBuf>,
     /// Write nothing; refuse a lock that would change, and show how.
     #[arg(long, conflicts_with = "update")]
     pub(super) check: bool,
-    /// Choose these pins anew (`namespace.name`, comma-separated), or all of them.
-    #[arg(long, value_name = "REF", num_args = 0.., value_delimiter = ',', require_equals = true)]
+    /// Choose these pins anew (`namespace.name …`), or all of them.
+    #[arg(long, value_name = "REF", num_args = 0.., value_delimiter = ',')]
     pub(super) update: Option<Vec<String>>,
 }
 
@@ -116,6 +118,22 @@ pub(super) struct WhyArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE", default_value = ".")]
     pub(super) bundle: Utf8PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct NarrowArgs {
+    /// The schema that must contain the other, in JSON or YAML.
+    #[arg(value_name = "OUTER", required_unless_present = "batch")]
+    pub(super) outer: Option<Utf8PathBuf>,
+    /// The schema that is asked about.
+    #[arg(value_name = "INNER", required_unless_present = "batch")]
+    pub(super) inner: Option<Utf8PathBuf>,
+    /// Say which rule closed each part of a proof.
+    #[arg(long)]
+    pub(super) explain: bool,
+    /// Compare many pairs: a JSON array or JSON lines of `{id, old, new}`; prints one JSON line a pair.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["outer", "inner", "explain"])]
+    pub(super) batch: Option<Utf8PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use bailiwick_bundles::documents::phrony::{API_VERSION, Metadata, StringMap};
 use bailiwick_bundles::{Diagnostic, Digest, Extensions, code};
-use bailiwick_snapshots::{Evidence, Framework, canonical_digest};
+use bailiwick_snapshots::{CanonicalError, Evidence, Framework, canonical_digest};
 use serde_json::Value;
 
 use super::Place;
@@ -17,7 +17,7 @@ pub(super) fn lower(
     extensions: &[&Extensions],
     content: &Value,
 ) -> Option<Head> {
-    let content_hash: Digest = match canonical_digest(content) {
+    let content_hash: Digest = match content_hash(content) {
         Ok(digest) => digest,
         Err(error) => {
             session.push(
@@ -42,6 +42,16 @@ pub(super) fn lower(
         boundaries,
         content_hash,
     })
+}
+
+/// The digest of a document without its version: a version is recorded beside it wherever a hash is, and a release
+/// that changes only the label must be recognised.
+fn content_hash(content: &Value) -> Result<Digest, CanonicalError> {
+    let mut content = content.clone();
+    if let Some(Value::Object(metadata)) = content.get_mut("metadata") {
+        metadata.remove("version");
+    }
+    canonical_digest(&content)
 }
 
 fn evidence(metadata: &Metadata, extensions: &[&Extensions]) -> Evidence {

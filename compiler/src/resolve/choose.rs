@@ -136,11 +136,24 @@ impl<'a> Chooser<'a> {
         let local = (*home == Home::Bundle).then(|| self.bundle.find(kind, id)).flatten().cloned();
         let (choice, fetched) = match local {
             Some(manifest) => self.local(&manifest, constraint, origin)?,
+            None if *home == Home::Bundle && self.is_other_kind(id, kind, origin) => return None,
             None => self.in_catalog(id, constraint, kind, origin)?,
         };
         self.one_content(&choice, origin);
         self.choices.insert(key, (choice, fetched.clone()));
         Some(fetched)
+    }
+
+    /// Whether the bundle has the id as another kind of document, which is said.
+    fn is_other_kind(&mut self, id: &LogicalId, kind: Kind, origin: Origin) -> bool {
+        let mut other = [Kind::Agent, Kind::Tool, Kind::Policy].into_iter().filter(|other| *other != kind);
+        let Some(found) = other.find_map(|other| self.bundle.find(other, id)) else { return false };
+        let (found, at) = (found.kind(), found.head().origin);
+        let diagnostic = Diagnostic::new(&code::WRONG_KIND, format!("`{id}` is a {found}, not a {kind}"));
+        let diagnostic = self.session.label(diagnostic, origin, format!("should be a {kind}"));
+        let diagnostic = self.session.label(diagnostic, at, format!("a {found}"));
+        self.session.push(diagnostic);
+        true
     }
 
     fn local(

@@ -5,7 +5,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::thread;
 
 use camino::Utf8Path;
 
@@ -64,7 +63,9 @@ impl Disk for FileSystem {
             file.write_all(bytes)?;
             written.push(file);
         }
-        flush_together(&written)
+        // After the last write, not one by one: the first flush then takes most of the others along. In threads, which a
+        // busy machine lets wait, it was no faster.
+        written.iter().try_for_each(File::sync_data)
     }
 
     fn rename(&mut self, from: &Utf8Path, to: &Utf8Path) -> io::Result<()> {
@@ -82,28 +83,6 @@ impl Disk for FileSystem {
             other => other,
         }
     }
-}
-
-/// Flushes all files at once: a journal then takes them in one turn, which is a fifth faster than one by one.
-fn flush_together(files: &[File]) -> io::Result<()> {
-    let Some((first, rest)) = files.split_first() else { return Ok(()) };
-    thread::scope(|scope| {
-        let flush = |file: &'_ File| file.sync_data();
-        let spawned: Vec<_> = rest
-            .iter()
-            .map(|file| (file, thread::Builder::new().spawn_scoped(scope, move || flush(file))))
-            .collect();
-        let mut outcome = first.sync_data();
-        for (file, thread) in spawned {
-            let flushed = match thread {
-                Ok(thread) => thread.join().unwrap_or_else(|_| file.sync_data()),
-                // The system has no thread to spare.
-                Err(_) => file.sync_data(),
-            };
-            outcome = outcome.and(flushed);
-        }
-        outcome
-    })
 }
 
 /// What a name in the store stands for. Links are not followed.

@@ -141,12 +141,8 @@ impl fmt::Display for StoreError {
     }
 }
 
-impl error::Error for StoreError {
-    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
-        // The text of an `Io` holds its cause already.
-        None
-    }
-}
+// No `source`: the text of an `Io` holds its cause already.
+impl error::Error for StoreError {}
 
 /// Why nothing was published.
 #[derive(Debug)]

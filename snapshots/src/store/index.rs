@@ -13,14 +13,16 @@ use serde_json::{Value, json};
 
 use super::Entry;
 use super::layout::{
-    CONTRACT_TYPE, DIGEST, Descriptor, ID, INDEX_TYPE, KIND, MANIFEST_TYPE, OURS, REF_NAME, SNAPSHOT_TYPE,
-    VERSION, annotations, due, not_json, text,
+    CONTENT, CONTRACT_TYPE, DIGEST, Descriptor, ID, INDEX_TYPE, KIND, MANIFEST_TYPE, OURS, REF_NAME,
+    SNAPSHOT_TYPE, VERSION, annotations, due, not_json, text,
 };
 use crate::canonical::{CanonicalError, is_canonical, key_order, to_canonical};
 
 /// The index: our entries in order, and what other programs put beside them.
 #[derive(Debug)]
 pub(super) struct Index<'a> {
+    /// What it was read from.
+    source: &'a [u8],
     /// All members of the document but `manifests`.
     rest: BTreeMap<String, Value>,
     ours: Vec<Listed<'a>>,
@@ -33,7 +35,7 @@ struct Listed<'a> {
     entry: Entry,
     /// The stated size of its manifest.
     size: u64,
-    /// Its descriptor, canonical.
+    /// Its descriptor: borrowed, as it is in the source; owned, canonical.
     text: Cow<'a, str>,
 }
 
@@ -41,6 +43,7 @@ impl<'a> Index<'a> {
     pub(super) fn empty() -> Self {
         let rest = [("schemaVersion", Value::from(2)), ("mediaType", Value::from(INDEX_TYPE))];
         Self {
+            source: &[],
             rest: rest.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
             ours: Vec::new(),
             foreign: Vec::new(),
@@ -67,11 +70,11 @@ impl<'a> Index<'a> {
         }
         let descriptors: Vec<&RawValue> = descriptors.ok_or("it has no list `manifests`")?;
 
-        let is_canonical = is_canonical(bytes);
-        let mut index = Self { rest, ours: Vec::with_capacity(descriptors.len() + 1), foreign: Vec::new() };
+        let ours = Vec::with_capacity(descriptors.len() + 1);
+        let mut index = Self { source: bytes, rest, ours, foreign: Vec::new() };
         let mut faults = Vec::new();
         for (at, raw) in descriptors.into_iter().enumerate() {
-            if let Some(listed) = is_canonical.then(|| as_written(raw)).flatten() {
+            if let Some(listed) = as_written(raw) {
                 index.ours.push(listed);
                 continue;
             }
@@ -86,6 +89,7 @@ impl<'a> Index<'a> {
             }
         }
         index.sort();
+        index.set_tags_aside()?;
         for pair in index.ours.windows(2) {
             let [Listed { entry: a, .. }, Listed { entry: b, .. }] = pair else { continue };
             if a.id == b.id && a.version.cmp_precedence(&b.version).is_eq() {
@@ -120,6 +124,7 @@ impl<'a> Index<'a> {
     /// Adds an entry whose manifest has `size` bytes.
     pub(super) fn add(&mut self, entry: Entry, size: u64) -> Result<(), CanonicalError> {
         let mut noted = annotations(&entry.id, &entry.version, entry.kind, &entry.digest);
+        noted.insert(CONTENT.to_owned(), Value::from(entry.content.to_string()));
         noted.insert(REF_NAME.to_owned(), Value::from(ref_name(&entry)));
         let value = json!({
             "mediaType": MANIFEST_TYPE,
@@ -136,9 +141,18 @@ impl<'a> Index<'a> {
 
     /// The whole document, canonical.
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, CanonicalError> {
-        let foreign = self.foreign.iter().map(canonical_text).collect::<Result<Vec<_>, _>>()?;
-        let ours = self.ours.iter().map(|listed| &*listed.text);
-        let descriptors: Vec<&str> = ours.chain(foreign.iter().map(String::as_str)).collect();
+        let borrowed_is_canonical = is_canonical(self.source);
+        let mut descriptors: Vec<Cow<'_, str>> = Vec::with_capacity(self.ours.len() + self.foreign.len());
+        for Listed { text, .. } in &self.ours {
+            descriptors.push(match text {
+                Cow::Borrowed(raw) if !borrowed_is_canonical => Cow::Owned(canonical_again(raw)?),
+                Cow::Borrowed(text) => Cow::Borrowed(text),
+                Cow::Owned(text) => Cow::Borrowed(text),
+            });
+        }
+        for foreign in &self.foreign {
+            descriptors.push(Cow::Owned(canonical_text(foreign)?));
+        }
         let mut members = vec![("manifests", ["[", &descriptors.join(","), "]"].concat())];
         for (key, value) in &self.rest {
             members.push((key, canonical_text(value)?));
@@ -153,6 +167,22 @@ impl<'a> Index<'a> {
         }
         out.push('}');
         Ok(out.into_bytes())
+    }
+
+    /// A descriptor that repeats an entry is another tag for it, which a registry client put there.
+    fn set_tags_aside(&mut self) -> Result<(), String> {
+        let mut tags = Vec::new();
+        self.ours.dedup_by(|next, kept| {
+            let is_tag = next.entry == kept.entry && next.size == kept.size;
+            if is_tag {
+                tags.push(serde_json::from_str(&next.text).map_err(|error| not_json(&error)));
+            }
+            is_tag
+        });
+        for tag in tags {
+            self.foreign.push(tag?);
+        }
+        Ok(())
     }
 
     fn sort(&mut self) {
@@ -203,9 +233,11 @@ struct Annotations<'a> {
     kind: &'a str,
     #[serde(rename = "bailiwick.dev/digest")]
     digest: &'a str,
+    #[serde(rename = "bailiwick.dev/content")]
+    content: &'a str,
 }
 
-/// The entry of a canonical descriptor, if there is nothing unusual about it: `listed` decides about the others.
+/// The entry of a descriptor that has nothing unusual about it: `listed` decides about the others.
 fn as_written(raw: &RawValue) -> Option<Listed<'_>> {
     let written: Written<'_> = serde_json::from_str(raw.get()).ok()?;
     let entry = Entry {
@@ -214,6 +246,7 @@ fn as_written(raw: &RawValue) -> Option<Listed<'_>> {
         kind: written.annotations.kind.parse().ok()?,
         digest: written.annotations.digest.parse().ok()?,
         manifest: written.digest.parse().ok()?,
+        content: written.annotations.content.parse().ok()?,
     };
     let is_usual = written.media_type == MANIFEST_TYPE && written.artifact_type == entry.kind.media_type();
     is_usual.then(|| Listed { entry, size: written.size, text: Cow::Borrowed(raw.get()) })
@@ -235,6 +268,7 @@ fn listed<'a>(value: &Value) -> Result<Listed<'a>, String> {
         kind: text(noted, KIND)?.parse().map_err(|error| format!("`{KIND}`: {error}"))?,
         digest: text(noted, DIGEST)?.parse().map_err(|error| format!("`{DIGEST}`: {error}"))?,
         manifest: descriptor.digest,
+        content: text(noted, CONTENT)?.parse().map_err(|error| format!("`{CONTENT}`: {error}"))?,
     };
     due(value, "artifactType", entry.kind.media_type())?;
     let text = canonical_text(value).map_err(|error| error.to_string())?;
@@ -243,6 +277,13 @@ fn listed<'a>(value: &Value) -> Result<Listed<'a>, String> {
 
 fn value_of(raw: &RawValue) -> Result<Value, String> {
     serde_json::from_str(raw.get()).map_err(|error| not_json(&error))
+}
+
+/// The canonical form of a descriptor that another program spelt its own way.
+fn canonical_again(raw: &str) -> Result<String, CanonicalError> {
+    let value: Value = serde_json::from_str(raw)
+        .map_err(|error| CanonicalError::NotJson { line: error.line(), column: error.column() })?;
+    canonical_text(&value)
 }
 
 fn canonical_text(value: &Value) -> Result<String, CanonicalError> {

@@ -27,6 +27,7 @@ pub(super) const ID: &str = "bailiwick.dev/id";
 pub(super) const VERSION: &str = "bailiwick.dev/version";
 pub(super) const KIND: &str = "bailiwick.dev/kind";
 pub(super) const DIGEST: &str = "bailiwick.dev/digest";
+pub(super) const CONTENT: &str = "bailiwick.dev/content";
 pub(super) const REF_NAME: &str = "org.opencontainers.image.ref.name";
 const TITLE: &str = "org.opencontainers.image.title";
 
@@ -111,6 +112,8 @@ pub struct Entry {
     pub digest: Digest,
     /// The digest of its OCI manifest: the digest that a registry uses.
     pub manifest: Digest,
+    /// The digest of what it is apart from its version.
+    pub content: Digest,
 }
 
 impl fmt::Display for Entry {

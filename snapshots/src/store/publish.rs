@@ -13,7 +13,8 @@ use super::disk::{self, Disk};
 use super::index::Index;
 use super::layout::{self, EMPTY};
 use super::{ArtifactKind, BLOB_LIMIT, Entry, INDEX_LIMIT, LAYOUT, PublishError, Store, StoreError};
-use crate::canonical::to_canonical;
+use crate::canonical::{from_canonical, to_canonical};
+use crate::content::content_digest;
 
 /// A document to be published.
 #[derive(Clone, Copy, Debug)]
@@ -63,8 +64,17 @@ impl<'a> Blobs<'a> {
         let digest = Digest::of(bytes);
         let manifest = layout::manifest(id, version, kind, &digest, size);
         let manifest = to_canonical(&manifest).map_err(PublishError::NotCanonical)?;
-        let entry =
-            Entry { id: id.clone(), version: version.clone(), kind, digest, manifest: Digest::of(&manifest) };
+        let content = from_canonical(bytes)
+            .and_then(|document| content_digest(&document))
+            .map_err(PublishError::NotCanonical)?;
+        let entry = Entry {
+            id: id.clone(),
+            version: version.clone(),
+            kind,
+            digest,
+            manifest: Digest::of(&manifest),
+            content,
+        };
         Ok(Self { layer: bytes, manifest, entry })
     }
 
@@ -135,10 +145,10 @@ fn decide(index: &Index<'_>, new: &Entry) -> Result<bool, PublishError> {
         let (version, existing) = (same.version.clone(), same.digest);
         return Err(PublishError::VersionTaken { id: new.id.clone(), version, existing });
     }
-    match same_id().find(|entry| entry.digest == new.digest) {
+    match same_id().find(|entry| entry.content == new.content) {
         Some(bound) => {
-            let existing = bound.version.clone();
-            Err(PublishError::ContentTaken { id: new.id.clone(), existing, digest: new.digest })
+            let (existing, digest) = (bound.version.clone(), bound.digest);
+            Err(PublishError::ContentTaken { id: new.id.clone(), existing, digest })
         }
         None => Ok(false),
     }

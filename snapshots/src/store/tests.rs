@@ -102,7 +102,7 @@ fn a_published_document_reads_back() {
 #[test]
 fn entries_are_sorted_by_id_and_precedence() {
     let versions = ["1.10.0", "1.9.0", "1.10.0-rc.1", "2.0.0-alpha.10", "2.0.0-alpha.9"];
-    let documents: Vec<_> = versions.iter().map(|version| Document::agent("b.b", version, "")).collect();
+    let documents: Vec<_> = versions.iter().map(|version| Document::agent("b.b", version, version)).collect();
     let first = Document::agent("a.z", "9.0.0", "");
     let mut all: Vec<&Document> = documents.iter().collect();
     all.push(&first);
@@ -196,6 +196,26 @@ fn what_other_programs_wrote_is_kept() {
     assert_eq!(value["annotations"], json!({ "org.example": "kept" }));
     assert_eq!(value["manifests"][2], signature);
     assert_eq!(listing(&store), ["a.a@1.0.0", "b.b@1.0.0"]);
+    assert!(store.verify().expect("verifiable").is_sound());
+    // Also what is ours is in canonical form again.
+    assert_eq!(to_canonical(&value), Ok(fs::read(store.index_path()).expect("readable")));
+}
+
+#[test]
+fn a_tag_of_a_registry_client_is_no_second_entry() {
+    let (_guard, store) = store_with(&[&Document::agent("a.a", "1.0.0", "")]);
+    let mut value: Value =
+        serde_json::from_slice(&fs::read(store.index_path()).expect("readable")).expect("JSON");
+    let mut tag = value["manifests"][0].clone();
+    tag["annotations"]["org.opencontainers.image.ref.name"] = json!("latest");
+    value["manifests"].as_array_mut().expect("a list").push(tag.clone());
+    fs::write(store.index_path(), value.to_string()).expect("written");
+
+    assert_eq!(listing(&store), ["a.a@1.0.0"]);
+    store.publish(&Document::agent("b.b", "1.0.0", "").artifact()).expect("published");
+    let value: Value =
+        serde_json::from_slice(&fs::read(store.index_path()).expect("readable")).expect("JSON");
+    assert_eq!(value["manifests"][2], tag);
     assert!(store.verify().expect("verifiable").is_sound());
 }
 

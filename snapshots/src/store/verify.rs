@@ -12,6 +12,9 @@ use serde_json::Value;
 use super::disk;
 use super::index::Index;
 use super::layout::{self, Descriptor, EMPTY, MANIFEST_TYPE, Manifest};
+use crate::canonical::from_canonical;
+use crate::content::content_digest;
+
 use super::{BLOB_LIMIT, Disagreement, Entry, Store, StoreError};
 
 /// What a verification found.
@@ -213,7 +216,13 @@ impl Check<'_> {
             }
             Err(error) => {
                 self.fault(place(&entry.digest), FaultKind::NotCanonical(error.to_string()), Some(&name));
+                return;
             }
+        }
+        let content = from_canonical(&bytes).and_then(|document| content_digest(&document));
+        if content != Ok(entry.content) {
+            let reason = format!("`{}` of `{name}` is not its document's", layout::CONTENT);
+            self.fault("index.json".to_owned(), FaultKind::Malformed(reason), Some(&name));
         }
     }
 

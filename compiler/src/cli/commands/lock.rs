@@ -1,25 +1,29 @@
 //! `lock`: pins, written down.
 
 use bailiwick_bundles::{Diagnostic, LogicalId, code};
+use camino::Utf8PathBuf;
 
 use super::super::args::{Format, LockArgs};
 use super::super::summary::count;
 use super::super::{CliError, Context};
 use crate::lock::{LOCK_FILE, Lock};
 use crate::pipeline::{LockMode, OpenCatalogs, compile};
+use crate::source::is_path;
 use crate::write::write_whole;
 
 pub(in super::super) fn lock(context: &mut Context<'_, '_>, args: &LockArgs) -> Result<u8, CliError> {
+    let mut bundle = args.bundle.clone();
     let mode = match (&args.update, args.check) {
         (_, true) => LockMode::Locked,
         (None, false) => LockMode::Keep,
-        (Some(references), false) => match ids(context, references) {
+        (Some(references), false) => match ids(context, references, &mut bundle) {
             Some(ids) => LockMode::Update(ids),
             None => return context.fail(),
         },
     };
+    let bundle = bundle.unwrap_or_else(|| Utf8PathBuf::from("."));
     let compilation =
-        compile(&mut context.session, &mut OpenCatalogs::default(), &args.bundle, &context.io.cwd, &mode);
+        compile(&mut context.session, &mut OpenCatalogs::default(), &bundle, &context.io.cwd, &mode);
     let Some(resolved) = compilation.resolved.filter(|_| compilation.compiled.is_some()) else {
         return context.fail();
     };
@@ -78,11 +82,19 @@ fn report(
     Ok(context.exit())
 }
 
-fn ids(context: &mut Context<'_, '_>, references: &[String]) -> Option<Vec<LogicalId>> {
+/// What `--update` names. The bundle may stand behind it as well, since it is no `namespace.name`.
+fn ids(
+    context: &mut Context<'_, '_>,
+    references: &[String],
+    bundle: &mut Option<Utf8PathBuf>,
+) -> Option<Vec<LogicalId>> {
     let mut ids = Vec::with_capacity(references.len());
     for reference in references.iter().filter(|reference| !reference.is_empty()) {
         match reference.parse() {
             Ok(id) => ids.push(id),
+            Err(_) if bundle.is_none() && is_path(reference, &context.io.cwd) => {
+                *bundle = Some(Utf8PathBuf::from(reference));
+            }
             Err(error) => {
                 context.session.push(
                     Diagnostic::new(&code::INVALID_NAME, format!("{error}"))

@@ -1,5 +1,6 @@
 //! `show` and `tree`: what is in a snapshot.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use bailiwick_bundles::{Diagnostic, code, nearest};
@@ -71,14 +72,16 @@ pub(in super::super) fn tree(context: &mut Context<'_, '_>, args: &SourceArgs) -
     let snapshot = &loaded.snapshot;
     match context.format {
         Format::Json => {
-            let root = snapshot.members.first().map(|root| tree_json(snapshot, root));
-            let value = root.unwrap_or_else(|| contract_json(snapshot));
-            write_json(context.io.stdout, &value)?;
+            write_json(context.io.stdout, &tree_json(snapshot))?;
         }
         Format::Human => {
-            let mut text = format!("{}@{}\n", snapshot.identity.id(), snapshot.identity.version);
+            let mut text =
+                format!("{} {}@{}\n", snapshot.kind, snapshot.identity.id(), snapshot.identity.version);
             if let Some(root) = snapshot.members.first() {
-                draw_tree(&mut text, snapshot, root, "");
+                if snapshot.kind == bailiwick_snapshots::ArtifactKind::Bundle {
+                    let _ = writeln!(text, "agent {root}");
+                }
+                draw_tree(&mut text, snapshot, root, "", &mut BTreeSet::new());
             }
             write!(context.io.stdout, "{text}")?;
         }
@@ -280,10 +283,19 @@ fn indented(value: &Value) -> String {
     text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn draw_tree(text: &mut String, snapshot: &Snapshot, key: &DocumentKey, indent: &str) {
+/// How deep a tree is drawn. Deeper ones are named, not followed.
+const DEPTH: usize = 32;
+
+/// Draws what an agent calls. An agent that was drawn before is only named again.
+fn draw_tree<'s>(
+    text: &mut String,
+    snapshot: &'s Snapshot,
+    key: &'s DocumentKey,
+    indent: &str,
+    drawn: &mut BTreeSet<&'s DocumentKey>,
+) {
     let Some(agent) = snapshot.agents.get(key) else { return };
-    let _ = writeln!(text, "{indent}└─ agent {key}");
-    let indent = format!("{indent}   ");
+    drawn.insert(key);
     for (at, binding) in agent.bindings.iter().enumerate() {
         let last = at + 1 == agent.bindings.len();
         let (corner, rail) = if last { ("└─", "   ") } else { ("├─", "│  ") };
@@ -292,32 +304,39 @@ fn draw_tree(text: &mut String, snapshot: &Snapshot, key: &DocumentKey, indent: 
         for attachment in &binding.policies {
             let _ = writeln!(text, "{inner}· {}  by {}", attachment.policy, attached_by(&attachment.by));
         }
-        if let Grant::Delegate { agent, .. } = &binding.grants {
-            draw_tree(text, snapshot, agent, &inner);
+        let Grant::Delegate { agent, .. } = &binding.grants else { continue };
+        if drawn.contains(agent) || inner.chars().count() > DEPTH * 3 {
+            let _ = writeln!(text, "{inner}…");
+        } else {
+            draw_tree(text, snapshot, agent, &inner, drawn);
         }
     }
 }
 
-fn tree_json(snapshot: &Snapshot, key: &DocumentKey) -> Value {
-    let bindings = snapshot.agents.get(key).map_or(&[][..], |agent| agent.bindings.as_slice());
-    let bindings: Vec<Value> = bindings
+/// The same as a flat list: `agents` by key, so that no reader has to follow a deep nesting.
+fn tree_json(snapshot: &Snapshot) -> Value {
+    let agents: serde_json::Map<String, Value> = snapshot
+        .agents
         .iter()
-        .map(|binding| {
-            let agent = match &binding.grants {
-                Grant::Delegate { agent, .. } => Some(tree_json(snapshot, agent)),
-                Grant::Tool(_) | Grant::Mcp { .. } | Grant::LateBound { .. } => None,
-            };
-            serde_json::json!({
-                "wire_name": binding.wire_name,
-                "grants": binding.grants,
-                "policies": binding.policies,
-                "agent": agent,
-            })
+        .map(|(key, agent)| {
+            let bindings: Vec<Value> = agent
+                .bindings
+                .iter()
+                .map(|binding| {
+                    serde_json::json!({
+                        "wire_name": binding.wire_name,
+                        "grants": binding.grants,
+                        "policies": binding.policies,
+                    })
+                })
+                .collect();
+            (key.to_string(), bindings.into())
         })
         .collect();
-    serde_json::json!({ "agent": key, "bindings": bindings })
-}
-
-fn contract_json(snapshot: &Snapshot) -> Value {
-    serde_json::json!({ "kind": snapshot.kind, "identity": snapshot.identity })
+    serde_json::json!({
+        "kind": snapshot.kind,
+        "identity": snapshot.identity,
+        "members": snapshot.members,
+        "agents": agents,
+    })
 }

@@ -1,5 +1,8 @@
 //! Damaged stores: every fault is found, named, and told in plain words.
 
+use crate::canonical::from_canonical;
+use crate::content::content_digest;
+
 use super::*;
 
 fn three() -> (TempDir, Store) {
@@ -158,9 +161,12 @@ fn an_index_that_is_not_as_specified_is_refused() {
         ),
         (
             |v| v["manifests"][0]["annotations"]["bailiwick.dev/version"] = json!("v1"),
-            "manifest 0 is not a valid entry: `bailiwick.dev/version` is `v1`: unexpected character 'v' while parsing major version number",
+            "manifest 0 is not a valid entry: `bailiwick.dev/version`: `v1` must have three numbers: `major.minor.patch`",
         ),
-        (|v| v["manifests"][1] = v["manifests"][0].clone(), "`a.a@1.0.0` is listed twice"),
+        (
+            |v| v["manifests"][1]["annotations"]["bailiwick.dev/version"] = json!("1.0.0"),
+            "`a.a@1.0.0` is listed twice",
+        ),
         (
             |v| v["manifests"][0]["annotations"]["bailiwick.dev/kind"] = json!("bundle"),
             "`a.a` has the kinds `bundle` and `agent`",
@@ -182,9 +188,10 @@ fn forged(document: &Document, manifest: impl Fn(&mut Value)) -> Vec<FaultKind> 
         fs::write(store.blob(&Digest::of(bytes)), bytes).expect("written");
     }
     let (id, version, digest) = (id.clone(), version.clone(), Digest::of(bytes));
+    let content = from_canonical(bytes).and_then(|document| content_digest(&document)).unwrap_or(digest);
     let bytes = store.index_bytes().expect("readable");
     let mut index = store.parse_index(&bytes).expect("valid");
-    let entry = Entry { id, version, kind: *kind, digest, manifest: Digest::of(&manifest) };
+    let entry = Entry { id, version, kind: *kind, digest, manifest: Digest::of(&manifest), content };
     index.add(entry, manifest.len() as u64).expect("canonical");
     fs::write(store.index_path(), index.to_bytes().expect("canonical")).expect("written");
     faults(&store).into_iter().map(|(_, kind)| kind).filter(|kind| !kind.is_note()).collect()

@@ -34,7 +34,7 @@ fn content_is_bound_to_its_version() {
     let agent = Document::agent("a.a", "1.0.0", "x");
     let (_guard, store) = store_with(&[&agent]);
     let expected = format!("this content is already published as `a.a@1.0.0` ({})", agent.digest());
-    let again = Document { version: Version::new(1, 0, 1), ..agent };
+    let again = Document::agent("a.a", "1.0.1", "x");
     assert_eq!(refusal(&store, &again).to_string(), expected);
 }
 

@@ -1,0 +1,136 @@
+//! `pattern` as a set of strings.
+
+use regex_syntax::ast::ErrorKind;
+
+use super::automaton::{Automaton, Unbuilt};
+use crate::validator::translate_pattern;
+
+/// Sources longer than this are not turned into automata.
+const MAX_SOURCE: usize = 20_000;
+
+/// A regular expression: the strings in which it matches somewhere.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    source: Box<str>,
+    /// A string matches when every part holds; `None` when the expression has no automaton.
+    parts: Option<Vec<Part>>,
+}
+
+/// Part of a conjunction.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) automaton: Automaton,
+    /// The part holds for the strings the automaton does not accept.
+    pub(crate) negated: bool,
+}
+
+/// Why a pattern is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PatternFault {
+    Invalid,
+    Backreference,
+}
+
+impl Pattern {
+    /// Patterns that the validator runs but that have no automaton here are kept: they are equal to themselves only.
+    pub(crate) fn compile(source: &str) -> Result<Self, PatternFault> {
+        let translated = translate_pattern(source).ok_or(PatternFault::Invalid)?;
+        let parts = match parse(&translated) {
+            Ok(part) => part.map(|automaton| vec![Part { automaton, negated: false }]),
+            Err(ErrorKind::UnsupportedBackreference) => return Err(PatternFault::Backreference),
+            Err(ErrorKind::UnsupportedLookAround) => look_ahead_parts(source),
+            Err(_) => return Err(PatternFault::Invalid),
+        };
+        Ok(Self { source: source.into(), parts })
+    }
+
+    /// An expression this crate wrote itself, in Rust syntax and anchored by itself.
+    pub(crate) fn own(source: &str) -> Self {
+        let part = parse(source).ok().flatten();
+        Self { source: source.into(), parts: part.map(|automaton| vec![Part { automaton, negated: false }]) }
+    }
+
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    pub(crate) fn parts(&self) -> Option<&[Part]> {
+        self.parts.as_deref()
+    }
+
+    /// Whether `text` matches; `None` when the pattern has no automaton.
+    pub(crate) fn matches(&self, text: &str) -> Option<bool> {
+        self.parts().map(|parts| parts.iter().all(|part| part.automaton.accepts_text(text) != part.negated))
+    }
+}
+
+fn parse(translated: &str) -> Result<Option<Automaton>, ErrorKind> {
+    if translated.len() > MAX_SOURCE {
+        return Ok(None);
+    }
+    let hir = regex_syntax::Parser::new().parse(translated).map_err(|error| {
+        if let regex_syntax::Error::Parse(error) = error {
+            error.kind().clone()
+        } else {
+            ErrorKind::ClassUnclosed
+        }
+    })?;
+    match Automaton::searching(&hir) {
+        Ok(automaton) => Ok(Some(automaton)),
+        Err(Unbuilt::Assertion | Unbuilt::Size) => Ok(None),
+    }
+}
+
+/// Splits `^(?=a)(?!b)c` into `^(?:a)`, not `^(?:b)`, `^(?:c)`: look-aheads at the beginning all hold there and read
+/// nothing. `None` for any other shape.
+fn look_ahead_parts(source: &str) -> Option<Vec<Part>> {
+    let mut rest = source.strip_prefix('^')?;
+    let mut parts = Vec::new();
+    loop {
+        let (negated, body) = if let Some(body) = rest.strip_prefix("(?=") {
+            (false, body)
+        } else if let Some(body) = rest.strip_prefix("(?!") {
+            (true, body)
+        } else {
+            break;
+        };
+        let end = outside_groups(body, ')')?;
+        let (inside, after) = body.split_at_checked(end)?;
+        rest = after.strip_prefix(')')?;
+        if rest.starts_with(['*', '+', '?', '{']) {
+            return None;
+        }
+        parts.push(Part { automaton: beginning(inside)?, negated });
+    }
+    if outside_groups(rest, '|').is_some() {
+        return None;
+    }
+    parts.push(Part { automaton: beginning(rest)?, negated: false });
+    Some(parts)
+}
+
+fn beginning(expression: &str) -> Option<Automaton> {
+    parse(&format!("^(?:{expression})")).ok().flatten()
+}
+
+/// The first `wanted` outside groups, classes and escapes.
+fn outside_groups(expression: &str, wanted: char) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut in_class = false;
+    let mut characters = expression.char_indices();
+    while let Some((at, read)) = characters.next() {
+        match read {
+            '\\' => {
+                characters.next();
+            }
+            '[' => in_class = true,
+            ']' => in_class = false,
+            _ if in_class => {}
+            _ if read == wanted && depth == 0 => return Some(at),
+            '(' => depth += 1,
+            ')' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+    }
+    None
+}

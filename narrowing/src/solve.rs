@@ -1,0 +1,325 @@
+//! Is there a value that satisfies all of these and none of those?
+//!
+//! Containment is one such question: a value of the inner schema that is none of the outer. A *state* is a set of
+//! literals, nodes that must or must not hold. A state is decided by collecting what its literals say about each type
+//! ([`facts`]), branching where they leave a choice, and asking about the parts of arrays and objects as states of their
+//! own. So "no" comes with the reason why each way is closed, and "yes" with a value.
+//!
+//! Recursion is coinduction: a state met again below itself has no value there, since a least value of the state cannot
+//! hold another one. An answer that leans on that is kept only as long as what it leans on.
+//!
+//! INVARIANT: whatever cannot be modelled is left out of the constraints, never added to them. So `Empty` is always
+//! true, while a value found is only a candidate until the validators confirm it.
+
+mod arrays;
+mod choices;
+mod facts;
+mod literal;
+mod numbers;
+mod objects;
+mod strings;
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+pub(crate) use self::facts::Facts;
+pub(crate) use self::literal::{Literal, Side};
+use crate::budget::Budget;
+use crate::evaluate;
+use crate::node::{Graph, Kind, Node, Types};
+
+/// Nested questions and open choices at one time; bounds the stack.
+const MAX_FRAMES: u32 = 220;
+
+/// Rules kept for a proof.
+const MAX_RULES: usize = 256;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Answer {
+    /// No value.
+    Empty,
+    Found(Value),
+    Doubt(Doubt),
+}
+
+/// What stands in the way of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Doubt {
+    pub(crate) cause: Cause,
+    pub(crate) literal: Option<Literal>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The budget ran out.
+    Steps,
+    /// Too many levels at once.
+    Depth,
+    /// Too many automaton states.
+    States,
+    /// A keyword that is not modelled.
+    Keyword,
+    /// Strings that only the validator can tell apart.
+    Strings,
+    /// Numbers that could not be listed or written.
+    Numbers,
+    /// Arrays or objects that could not be listed.
+    Counting,
+}
+
+#[derive(Debug)]
+enum Memo {
+    Open(u32),
+    Empty,
+    Found(Value),
+    Doubt(Doubt),
+}
+
+#[derive(Debug)]
+pub(crate) struct Solver<'a> {
+    inner: &'a Graph,
+    outer: Option<&'a Graph>,
+    steps: u32,
+    states: u32,
+    frames: u32,
+    depth: u32,
+    /// The lowest open state that an answer under way leans on.
+    leans_on: u32,
+    memo: HashMap<Box<[Literal]>, Memo>,
+    /// Empty states that lean on an open one.
+    leaning: Vec<Box<[Literal]>>,
+    rules: Vec<(Literal, &'static str)>,
+}
+
+impl<'a> Solver<'a> {
+    pub(crate) fn new(inner: &'a Graph, outer: Option<&'a Graph>, budget: &Budget) -> Self {
+        Self {
+            inner,
+            outer,
+            steps: budget.steps,
+            states: budget.states,
+            frames: 0,
+            depth: 0,
+            leans_on: u32::MAX,
+            memo: HashMap::new(),
+            leaning: Vec::new(),
+            rules: Vec::new(),
+        }
+    }
+
+    /// The rules that closed states so far, innermost first.
+    pub(crate) fn rules(&self) -> &[(Literal, &'static str)] {
+        &self.rules
+    }
+
+    pub(crate) fn steps_left(&self) -> u32 {
+        self.steps
+    }
+
+    pub(crate) fn graph(&self, literal: Literal) -> &'a Graph {
+        match literal.side() {
+            Side::Inner => self.inner,
+            Side::Outer => self.outer.unwrap_or(self.inner),
+        }
+    }
+
+    pub(crate) fn node(&self, literal: Literal) -> Option<&'a Node> {
+        self.graph(literal).node(literal.id())
+    }
+
+    pub(crate) fn kind(&self, literal: Literal) -> &'a Kind {
+        self.graph(literal).kind(literal.id())
+    }
+
+    fn tells_spellings_apart(&self) -> bool {
+        self.inner.tells_spellings_apart || self.outer.is_some_and(|outer| outer.tells_spellings_apart)
+    }
+
+    /// Decides a state.
+    pub(crate) fn decide(&mut self, mut state: Vec<Literal>) -> Answer {
+        state.sort_unstable();
+        state.dedup();
+        if state.is_empty() {
+            return Answer::Found(Value::Null);
+        }
+        if literal::contradict(&state) {
+            return Answer::Empty;
+        }
+        let key: Box<[Literal]> = state.as_slice().into();
+        match self.memo.get(&key) {
+            Some(Memo::Open(depth)) => {
+                self.leans_on = self.leans_on.min(*depth);
+                return Answer::Empty;
+            }
+            Some(Memo::Empty) => return Answer::Empty,
+            Some(Memo::Found(value)) => return Answer::Found(value.clone()),
+            Some(Memo::Doubt(doubt)) => return Answer::Doubt(*doubt),
+            None => {}
+        }
+        if let Err(doubt) = self.enter() {
+            return Answer::Doubt(doubt);
+        }
+        self.depth += 1;
+        let depth = self.depth;
+        let n_leaning = self.leaning.len();
+        let leaned_on = std::mem::replace(&mut self.leans_on, u32::MAX);
+        self.memo.insert(key.clone(), Memo::Open(depth));
+
+        let answer = self.decide_afresh(&state, Vec::new());
+
+        self.frames -= 1;
+        self.depth -= 1;
+        let stands_alone = self.leans_on >= depth;
+        match &answer {
+            Answer::Empty if stands_alone => {
+                // What leaned on this state stands as well now.
+                self.leaning.truncate(n_leaning);
+                self.memo.insert(key, Memo::Empty);
+            }
+            Answer::Empty => {
+                self.memo.insert(key.clone(), Memo::Empty);
+                self.leaning.push(key);
+            }
+            Answer::Found(value) => {
+                self.forget_leaning(n_leaning);
+                self.memo.insert(key, Memo::Found(value.clone()));
+            }
+            Answer::Doubt(doubt) => {
+                self.forget_leaning(n_leaning);
+                if stands_alone {
+                    self.memo.insert(key, Memo::Doubt(*doubt));
+                } else {
+                    self.memo.remove(&key);
+                }
+            }
+        }
+        let below = if stands_alone { u32::MAX } else { self.leans_on };
+        self.leans_on = leaned_on.min(below);
+        answer
+    }
+
+    /// A value of the state other than those `taken`.
+    pub(crate) fn decide_without(&mut self, state: &[Literal], taken: &[Value]) -> Answer {
+        if taken.is_empty() {
+            return self.decide(state.to_vec());
+        }
+        if let Err(doubt) = self.enter() {
+            return Answer::Doubt(doubt);
+        }
+        let answer = self.decide_afresh(state, taken.to_vec());
+        self.frames -= 1;
+        answer
+    }
+
+    fn decide_afresh(&mut self, state: &[Literal], taken: Vec<Value>) -> Answer {
+        let mut facts = Facts { taken, ..Facts::default() };
+        for literal in state {
+            if self.assert(&mut facts, *literal).is_err() {
+                self.closed(state, &facts);
+                return Answer::Empty;
+            }
+        }
+        let answer = self.branch(state, facts.clone());
+        if answer == Answer::Empty {
+            self.closed(state, &facts);
+        }
+        answer
+    }
+
+    fn forget_leaning(&mut self, from: usize) {
+        for key in self.leaning.drain(from.min(self.leaning.len())..) {
+            self.memo.remove(&key);
+        }
+    }
+
+    /// One more frame; pair with `self.frames -= 1`.
+    pub(crate) fn enter(&mut self) -> Result<(), Doubt> {
+        self.step()?;
+        if self.frames >= MAX_FRAMES {
+            return Err(Doubt { cause: Cause::Depth, literal: None });
+        }
+        self.frames += 1;
+        Ok(())
+    }
+
+    pub(crate) fn step(&mut self) -> Result<(), Doubt> {
+        self.steps = self.steps.checked_sub(1).ok_or(Doubt { cause: Cause::Steps, literal: None })?;
+        Ok(())
+    }
+
+    /// Whether `value` satisfies a literal; `None` when only the validator could tell.
+    pub(crate) fn holds(&self, literal: Literal, value: &Value) -> Option<bool> {
+        let holds = evaluate::satisfies(self.graph(literal), literal.id(), value)?;
+        Some(holds != literal.is_negated())
+    }
+
+    /// Tries the values a state lists.
+    fn try_members(&mut self, state: &[Literal], facts: &Facts<'a>) -> Answer {
+        let mut doubt = None;
+        for member in facts.members.iter().flatten() {
+            if let Err(out_of_steps) = self.step() {
+                return Answer::Doubt(out_of_steps);
+            }
+            for value in self.spellings(member) {
+                if facts.taken.contains(&value) || facts.taken.contains(member) {
+                    continue;
+                }
+                // Facts about a name under construction are no literals of the state.
+                if value.as_str().is_some_and(|text| !self.string_fits(facts, text)) {
+                    continue;
+                }
+                let unsure = |literal: &&Literal| self.holds(**literal, &value).is_none();
+                if state.iter().any(|literal| self.holds(*literal, &value) == Some(false)) {
+                    continue;
+                }
+                match state.iter().find(unsure) {
+                    None => return Answer::Found(value),
+                    Some(literal) => {
+                        doubt = doubt.or(Some(Doubt { cause: Cause::Keyword, literal: Some(*literal) }));
+                    }
+                }
+            }
+        }
+        doubt.map_or(Answer::Empty, Answer::Doubt)
+    }
+
+    /// The ways to write a value, where a schema tells `1` from `1.0`.
+    fn spellings(&self, value: &Value) -> Vec<Value> {
+        let mut spellings = vec![value.clone()];
+        if self.tells_spellings_apart() {
+            spellings.push(numbers::as_floats(value));
+        }
+        spellings
+    }
+
+    fn closed(&mut self, state: &[Literal], facts: &Facts<'a>) {
+        let blamed = state.iter().find(|literal| literal.is_negated()).or(state.first());
+        if let Some(literal) = blamed
+            && self.rules.len() < MAX_RULES
+        {
+            self.rules.push((*literal, rule_name(facts)));
+        }
+    }
+}
+
+fn rule_name(facts: &Facts<'_>) -> &'static str {
+    let within = |types: Types| !facts.types.intersects(types.complement());
+    if facts.members.is_some() {
+        "listed values"
+    } else if facts.types.is_none() {
+        "types"
+    } else if within(Types::STRING) {
+        "string language"
+    } else if within(Types::NUMBER) {
+        "number range"
+    } else if within(Types::ARRAY) {
+        "array rules"
+    } else if within(Types::OBJECT) {
+        "object rules"
+    } else if within(Types::NULL.union(Types::BOOLEAN)) {
+        "types"
+    } else {
+        "case split"
+    }
+}

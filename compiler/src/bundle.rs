@@ -202,6 +202,9 @@ pub(crate) fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]
         let nodes = read.and_then(|read| read.nodes).unwrap_or_default();
         bundle.has_unknown |= nodes.is_empty() && session.diagnostics.len() > before;
         for node in nodes.iter() {
+            if path != entry && node.get("apiVersion").is_none() && node.get("kind").is_none() {
+                continue;
+            }
             let place = Place { folder: &folder, home: &home, path: &path };
             if path == entry && is_kind(node, Kind::Bundle) {
                 root_path = read_bundle_document(session, place, node, &mut bundle).or(root_path);
@@ -235,11 +238,11 @@ fn read_document_file(
     folder: &Folder,
     path: &str,
 ) -> Option<crate::session::ReadFile> {
+    // Anywhere: in flow style the key may stand behind others, on a line of all.
     let looks_like_document = |text: &str| {
-        text.lines().any(|line| {
-            let line = line.trim_start_matches(['\u{feff}', '"', '\'', '{', ' ']);
-            line.strip_prefix("apiVersion")
-                .is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
+        text.match_indices("apiVersion").any(|(at, key)| {
+            let rest = text.get(at + key.len()..).unwrap_or("");
+            rest.trim_start_matches(['"', '\'', ' ']).starts_with(':')
         })
     };
     let read = session.read(folder, path, None)?;

@@ -130,6 +130,10 @@ fn check_input(
     }
 }
 
+/// Keywords that close an object: what escapes them is a name that the inner object leaves open.
+const OPEN_CONTENT: [&str; 4] =
+    ["additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"];
+
 fn widened(
     session: &mut Session,
     binding: &LinkedBinding,
@@ -143,7 +147,8 @@ fn widened(
         &code::WIDENED,
         format!("`{}` accepts calls that `{contract}` does not", binding.wire_name),
     );
-    let inner = offence.inner_pointer.as_deref().unwrap_or("");
+    // Where the checker names no place in the binding, the nearest one on the way to the contract's keyword is meant.
+    let inner = offence.inner_pointer.as_deref().unwrap_or(&offence.outer_pointer);
     diagnostic = match own.span(inner) {
         Some(span) => diagnostic.label(span, says(own.value(), inner, "this lets it through")),
         None => session.label(diagnostic, binding.origin, "this lets it through"),
@@ -155,6 +160,10 @@ fn widened(
     };
     if !offence.instance_path.is_empty() {
         diagnostic = diagnostic.note(format!("at `{}`: {}", offence.instance_path, offence.message));
+    }
+    if OPEN_CONTENT.contains(&offence.keyword.as_str()) {
+        diagnostic = diagnostic
+            .note("open content model: the binding's object takes names that the contract does not");
     }
     let help = advice(&offence.keyword, tool.input.value(), &offence.outer_pointer);
     session.push(

@@ -11,12 +11,17 @@ pub fn describe<'p>(policies: impl IntoIterator<Item = &'p Policy>) -> String {
     let mut clauses: Vec<(DecisionType, String)> = policies.into_iter().map(clause).collect();
     clauses.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     clauses.dedup();
-    let settled = clauses.iter().any(|(kind, text)| *kind == DecisionType::Deny && !text.contains(" when "));
+    // After an unconditional deny or an allow-list nothing is left that would be allowed otherwise.
+    let settled = clauses.iter().any(|(kind, text)| match kind {
+        DecisionType::Deny => text == "denied always",
+        DecisionType::Allow => text.starts_with("allowed only"),
+        DecisionType::RequireApproval | DecisionType::Escalate => false,
+    });
     let mut words: Vec<String> = clauses.into_iter().map(|(_, text)| text).collect();
     if words.is_empty() {
         return "allowed".to_owned();
     }
-    if !settled {
+    if !settled && words != ["allowed"] {
         words.push("otherwise allowed".to_owned());
     }
     words.join("; ")
@@ -26,6 +31,7 @@ fn clause(policy: &Policy) -> (DecisionType, String) {
     let decision = &policy.decision;
     let kind = decision.kind;
     let action = match kind {
+        DecisionType::Allow if policy.conditions.is_none() && policy.allow.is_none() => "allowed".to_owned(),
         DecisionType::Allow => "allowed only".to_owned(),
         DecisionType::RequireApproval => match decision.approvals_required.unwrap_or(1) {
             1 => "1 approval".to_owned(),
@@ -39,7 +45,7 @@ fn clause(policy: &Policy) -> (DecisionType, String) {
         (None, Some(values)) => {
             format!(" when the argument is one of {}", serde_json::Value::Array(values.clone()))
         }
-        (None, None) if kind == DecisionType::Allow => " when called at all".to_owned(),
+        (None, None) if kind == DecisionType::Allow => String::new(),
         (None, None) => " always".to_owned(),
     };
     (kind, format!("{action}{when}"))
@@ -82,6 +88,17 @@ mod tests {
             "denied when amount > 5000; 2 approvals when amount > 250 and (currency ≠ \"EUR\" or not (note is present)); \
              otherwise allowed",
         );
+    }
+
+    #[test]
+    fn an_allow_list_leaves_nothing_otherwise() {
+        let list = json!({
+            "id": "a.currencies@1.0.0",
+            "conditions": { "field": "currency", "op": "in", "value": ["EUR"] },
+            "decision": { "type": "allow" }
+        });
+        check(&[list], "allowed only when currency in [\"EUR\"]");
+        check(&[json!({ "id": "a.audit@1.0.0", "decision": { "type": "allow" } })], "allowed");
     }
 
     #[test]

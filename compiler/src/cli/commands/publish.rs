@@ -47,12 +47,13 @@ pub(in super::super) fn publish(context: &mut Context<'_, '_>, args: &PublishArg
             print(context, &resolved, &compiled)?;
             let word = if new { "published" } else { "already published:" };
             let time = context.elapsed_words(begun);
+            writeln!(context.io.stdout, "  digest   {}", compiled.digest)?;
             writeln!(
                 context.io.stdout,
                 "{word} {}@{}  {}  ({}{time})",
                 identity.id(),
                 identity.version,
-                compiled.digest,
+                compiled.digest.short(),
                 contents(&compiled)
             )?;
         }
@@ -85,19 +86,30 @@ fn contents(compiled: &Compiled) -> String {
     words.join(", ")
 }
 
+/// A row of at most [`WIDTH`] columns; `show` prints the rest.
+fn cut(row: &str) -> String {
+    const WIDTH: usize = 100;
+    if row.chars().count() <= WIDTH {
+        return row.trim_end().to_owned();
+    }
+    row.chars().take(WIDTH - 1).chain(['…']).collect()
+}
+
 /// What was pinned, what was narrowed, and what the policies come to.
 fn print(context: &mut Context<'_, '_>, resolved: &Resolved, compiled: &Compiled) -> Result<(), CliError> {
     let snapshot = &compiled.snapshot;
     let mut rows: Vec<(&str, String)> = Vec::new();
     let named: Vec<_> = resolved.choices.iter().filter(|choice| choice.by_name).collect();
     let width = named.iter().map(|choice| choice.id.to_string().chars().count()).max().unwrap_or(0);
+    let constraints = named.iter().filter_map(|choice| choice.constraint.as_ref());
+    let n_constraint = constraints.map(|constraint| constraint.chars().count()).max().unwrap_or(1);
     let pins: BTreeSet<String> = named
         .iter()
         .map(|choice| {
             let constraint = choice.constraint.as_deref().unwrap_or("*");
             let moved = choice.moved_from.as_ref().map_or_else(String::new, |from| format!("  (was {from})"));
             format!(
-                "{:width$}  {constraint:6} → {:8} {}{moved}",
+                "{:width$}  {constraint:n_constraint$} → {:8} {}{moved}",
                 choice.id,
                 choice.version.to_string(),
                 choice.home
@@ -134,7 +146,7 @@ fn print(context: &mut Context<'_, '_>, resolved: &Resolved, compiled: &Compiled
     for (heading, row) in rows {
         let shown = if heading == last { "" } else { heading };
         last = heading;
-        writeln!(context.io.stdout, "  {shown:8} {row}")?;
+        writeln!(context.io.stdout, "{}", cut(&format!("  {shown:8} {row}")))?;
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ pub(super) fn check(agent: &AgentDocument, cx: &mut Decoder<'_>) {
         check_mcp_binding(agent, binding, cx);
     }
     check_servers(agent, cx);
+    check_environment(agent, cx);
     check_output(agent, cx);
 }
 
@@ -169,6 +170,23 @@ fn check_mcp_binding(agent: &AgentDocument, binding: &Binding, cx: &mut Decoder<
     }
 }
 
+/// A name that no environment can hold would leave the secret empty at run time.
+fn check_environment(agent: &AgentDocument, cx: &mut Decoder<'_>) {
+    for (_, secret) in agent.secrets.iter().flat_map(|secrets| &secrets.0) {
+        let name = &secret.from_env.value;
+        let fits = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if !fits {
+            cx.push(
+                Diagnostic::new(&code::INVALID_VALUE, "this is no name of an environment variable")
+                    .label(secret.from_env.span, "letters, digits and `_`, not a digit first")
+                    .help("name the variable that holds the secret at run time, such as `fromEnv: OPENAI_API_KEY`"),
+            );
+        }
+        refuse_credential(name, secret.from_env.span, cx);
+    }
+}
+
 fn check_servers(agent: &AgentDocument, cx: &mut Decoder<'_>) {
     let mut seen: BTreeMap<&str, &McpServer> = BTreeMap::new();
     for server in &agent.spec.mcp_servers {
@@ -197,8 +215,20 @@ fn check_servers(agent: &AgentDocument, cx: &mut Decoder<'_>) {
                     .label(header.span, "not with `bearer`")
                     .help("remove `header`, or set `scheme: header`"),
             ),
-            (AuthScheme::Header, Some(_)) | (AuthScheme::Bearer, None) => {}
+            (AuthScheme::Header, Some(header)) => check_header(header, cx),
+            (AuthScheme::Bearer, None) => {}
         }
+    }
+}
+
+/// The name of a header field (RFC 9110, section 5.1: a token).
+fn check_header(header: &Spanned<String>, cx: &mut Decoder<'_>) {
+    let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    if header.value.is_empty() || !header.value.bytes().all(token) {
+        cx.push(
+            Diagnostic::new(&code::INVALID_VALUE, format!("`{}` is no name of a header", header.value))
+                .label(header.span, "letters, digits and `-`"),
+        );
     }
 }
 

@@ -61,12 +61,14 @@ impl Variables {
         arguments.iter().map(fill).collect()
     }
 
-    /// Remembers the last digest in an output.
+    /// Remembers the last digest in an output that is there in full.
     pub(crate) fn learn(&mut self, output: &str) {
-        let length = "sha256:".len() + 64;
-        if let Some(found) = output.rfind("sha256:").and_then(|at| output.get(at..at + length)) {
-            found.clone_into(&mut self.digest);
-        }
+        let is_full = |at: usize| {
+            let hex = output.get(at + "sha256:".len()..at + "sha256:".len() + 64)?;
+            hex.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| format!("sha256:{hex}"))
+        };
+        let found = output.match_indices("sha256:").filter_map(|(at, _)| is_full(at)).last();
+        self.digest = found.unwrap_or_else(|| std::mem::take(&mut self.digest));
     }
 }
 

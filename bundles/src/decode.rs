@@ -200,6 +200,28 @@ impl Decode for serde_json::Number {
     }
 }
 
+/// Reports every string below `node` that other YAML readers take for something else, where any type is due.
+pub(crate) fn refuse_ambiguous(node: &Node, diagnostics: &mut Vec<Diagnostic>) {
+    match &node.value {
+        NodeValue::String(text) if text.ambiguous => diagnostics.push(
+            Diagnostic::new(
+                &code::AMBIGUOUS_SCALAR,
+                format!("`{}` is a string here, and something else elsewhere", text.text),
+            )
+            .label(node.span, "quote it, or write what it should be")
+            .help(format!(
+                "write `\"{}\"` for the string; `true`, `false` or a plain decimal number otherwise",
+                text.text
+            )),
+        ),
+        NodeValue::Sequence(items) => items.iter().for_each(|item| refuse_ambiguous(item, diagnostics)),
+        NodeValue::Mapping(entries) => {
+            entries.iter().for_each(|(_, value)| refuse_ambiguous(value, diagnostics))
+        }
+        NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::String(_) => {}
+    }
+}
+
 /// An integer of at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[schemars(inline)]

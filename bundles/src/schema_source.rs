@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::decode::refuse_ambiguous;
 use crate::diagnostics::{Diagnostic, code};
 use crate::node::{Node, escape};
 use crate::source::Span;
@@ -78,7 +79,7 @@ impl SchemaSource {
         let mut parts = vec![(String::new(), Arc::clone(node))];
         while let Some((path, key, other)) = bundler.waiting.pop() {
             let prefix = format!("/{}/{}", escape(definitions), escape(&key));
-            if is_old_draft(&other) != is_old_draft(node) && other.get("$schema").is_some() {
+            if other.get("$schema").is_some() && dialect(&other) != dialect(node) {
                 let span = other.entry("$schema").map_or(other.span, |(key, value)| key.span.to(value.span));
                 bundler.diagnostics.push(
                     Diagnostic::new(
@@ -105,6 +106,12 @@ impl SchemaSource {
         }
         Self { value, parts }
     }
+}
+
+/// The dialect that a schema is written in, by its `$schema`.
+fn dialect(node: &Node) -> &str {
+    let stated = node.get("$schema").and_then(Node::as_str);
+    stated.map_or("https://json-schema.org/draft/2020-12/schema", |dialect| dialect.trim_end_matches('#'))
 }
 
 /// Drafts before 2019-09 keep shared schemas under `definitions`.
@@ -159,12 +166,24 @@ impl Bundler<'_> {
             NodeValue::Mapping(entries) => {
                 let mut map = Map::with_capacity(entries.len());
                 for (key, value) in entries {
+                    if !prefix.is_empty() && ["$anchor", "$dynamicAnchor"].contains(&key.value.as_str()) {
+                        self.diagnostics.push(
+                            Diagnostic::new(&code::UNSUPPORTED_SCHEMA, "an anchor in a file that another one includes")
+                                .label(key.span, "could mean two places")
+                                .help("refer to the place by its pointer, such as `#/$defs/amount`, and remove the anchor"),
+                        );
+                    }
                     let rewritten = match (key.value.as_str(), value.as_str()) {
                         ("$ref" | "$dynamicRef", Some(reference)) => {
                             Value::String(self.reference(reference, value.span, path, prefix))
                         }
                         (keyword, _) => match holds(keyword) {
-                            Holds::Data => value.to_json(),
+                            Holds::Data => {
+                                if ["enum", "const", "default"].contains(&key.value.as_str()) {
+                                    refuse_ambiguous(value, self.diagnostics);
+                                }
+                                value.to_json()
+                            }
                             Holds::Schemas => self.rewrite(value, path, prefix),
                             Holds::Named => self.rewrite_named(value, path, prefix),
                         },

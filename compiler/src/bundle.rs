@@ -147,22 +147,34 @@ pub(crate) fn enter(session: &mut Session, path: &Utf8Path, cwd: &Utf8Path) -> O
         );
     };
     // A document of a bundle is read from the bundle's root, since its file references start there.
-    let root = if ENTRIES.contains(&name) {
-        parent
-    } else {
-        let holds_entry =
-            |folder: &&Utf8Path| ENTRIES.iter().any(|entry| cwd.join(folder).join(entry).is_file());
-        parent.ancestors().find(holds_entry).unwrap_or(parent)
-    };
+    let mut root = parent.to_owned();
+    let mut entry = name.to_owned();
+    if !ENTRIES.contains(&name) {
+        let base = cwd.join(parent);
+        let holds_entry = |folder: &Utf8Path| ENTRIES.iter().any(|entry| folder.join(entry).is_file());
+        let above = base.ancestors().enumerate().find(|(_, folder)| holds_entry(folder));
+        if let Some((n_levels, folder)) = above
+            && let Ok(inner) = base.join(name).strip_prefix(folder)
+        {
+            entry = inner.as_str().replace('\\', "/");
+            root = (0..n_levels).fold(root, |root, _| up(&root));
+        }
+    }
     let shown = root.as_str().replace('\\', "/");
-    let entry =
-        path.strip_prefix(root).map_or_else(|_| name.to_owned(), |path| path.as_str().replace('\\', "/"));
-    match Folder::open_as(&cwd.join(root), Utf8Path::new(&shown)) {
+    match Folder::open_as(&cwd.join(&root), Utf8Path::new(&shown)) {
         Ok(folder) => Some(Entered { folder: Arc::new(folder), entry }),
         Err(fault) => {
             session.file_fault(&fault, path.as_str(), None);
             None
         }
+    }
+}
+
+/// The folder above one, as a user would write it.
+fn up(folder: &Utf8Path) -> Utf8PathBuf {
+    match folder.file_name() {
+        Some(_) => folder.parent().unwrap_or(Utf8Path::new("")).to_owned(),
+        None => folder.join(".."),
     }
 }
 
@@ -191,6 +203,7 @@ pub(crate) fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]
             return None;
         }
     };
+    paths = without_links(&folder, paths);
     if !paths.contains(&entry) {
         paths.insert(0, entry.clone());
     }
@@ -202,7 +215,7 @@ pub(crate) fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]
         let nodes = read.and_then(|read| read.nodes).unwrap_or_default();
         bundle.has_unknown |= nodes.is_empty() && session.diagnostics.len() > before;
         for node in nodes.iter() {
-            if path != entry && node.get("apiVersion").is_none() && node.get("kind").is_none() {
+            if path != entry && !is_document(node) {
                 continue;
             }
             let place = Place { folder: &folder, home: &home, path: &path };
@@ -223,13 +236,29 @@ pub(crate) fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]
         );
     }
     bundle.root = match (bundle.kind, root_path) {
-        (ArtifactKind::Bundle, Some(root)) => bundle.find_root(session, &root),
+        (ArtifactKind::Bundle, Some(root)) => {
+            let origin = session.origin(root.span);
+            let found = bundle.find_root(session, &root);
+            session.or_refuse(found, origin, "the root")
+        }
         (ArtifactKind::Bundle, None) => None,
         (ArtifactKind::Agent | ArtifactKind::Tool | ArtifactKind::Policy, _) => {
             bundle.entry_document(session, &first)
         }
     };
     Some(bundle)
+}
+
+/// Leaves out a link to a file that is there under its own name.
+fn without_links(folder: &Folder, paths: Vec<String>) -> Vec<String> {
+    let own: BTreeSet<String> = paths.iter().cloned().collect();
+    let target = |path: &String| {
+        let target = folder.root().join(path).canonicalize_utf8().ok()?;
+        Some(target.strip_prefix(folder.root()).ok()?.as_str().replace('\\', "/"))
+    };
+    let is_double =
+        |path: &String| target(path).is_some_and(|target| target != *path && own.contains(&target));
+    paths.into_iter().filter(|path| !is_double(path)).collect()
 }
 
 /// Reads a file that the walk found, if it holds documents: another YAML file of a bundle is none of our business.
@@ -239,17 +268,33 @@ fn read_document_file(
     path: &str,
 ) -> Option<crate::session::ReadFile> {
     // Anywhere: in flow style the key may stand behind others, on a line of all.
-    let looks_like_document = |text: &str| {
+    let claims = |text: &str| {
         text.match_indices("apiVersion").any(|(at, key)| {
             let rest = text.get(at + key.len()..).unwrap_or("");
-            rest.trim_start_matches(['"', '\'', ' ']).starts_with(':')
+            rest.trim_start_matches(['"', '\'', ' ', '\t']).starts_with(':')
         })
     };
     let read = session.read(folder, path, None)?;
-    if !read.text.as_ref().is_some_and(|text| looks_like_document(text)) {
+    let text = read.text.as_ref()?;
+    if !claims(text) && !["kind", "metadata"].iter().any(|key| text.contains(key)) {
         return None;
     }
-    session.parse(folder, path, None)
+    let before = session.diagnostics.len();
+    let parsed = session.parse(folder, path, None)?;
+    let nodes = parsed.nodes.as_ref()?;
+    if claims(text) || nodes.iter().any(|node| is_document(node)) {
+        return Some(parsed);
+    }
+    // What another program's file does wrong is not ours to say.
+    session.diagnostics.truncate(before);
+    session.forget(folder, path);
+    None
+}
+
+/// Whether a tree is meant as a document, be it with a typing error in one of its keys.
+pub(crate) fn is_document(node: &Node) -> bool {
+    let has = |key: &str| node.get(key).is_some();
+    has("apiVersion") || (has("kind") && (has("metadata") || has("spec"))) || (has("metadata") && has("spec"))
 }
 
 fn is_kind(node: &Node, kind: Kind) -> bool {
@@ -263,8 +308,17 @@ fn read_bundle_document(
     node: &Node,
     bundle: &mut Bundle,
 ) -> Option<Spanned<String>> {
+    let again = bundle.kind == ArtifactKind::Bundle;
     bundle.kind = ArtifactKind::Bundle;
     let Document::Bundle(document) = decode(session, node)? else { return None };
+    if again {
+        session.push(
+            Diagnostic::new(&code::DUPLICATE_DOCUMENT, "the file holds two Bundles")
+                .label(document.metadata.name.span, "again here")
+                .help("keep the one that is meant"),
+        );
+        return None;
+    }
     if let Some(head) = crate::lower::bundle_head(session, place, &document, node) {
         bundle.named_by = Named::Bundle(Box::new(head));
     }
@@ -272,6 +326,11 @@ fn read_bundle_document(
 }
 
 impl Bundle {
+    /// Whether it was entered by its own entry file, not by one document of it. Only then the lock is about it.
+    pub(crate) fn is_whole(&self) -> bool {
+        ENTRIES.contains(&self.entry.as_str())
+    }
+
     /// Notes a document that could not be lowered.
     fn refuse(&mut self, node: &Node) {
         let text = |pointer: &str| node.pointer(pointer).and_then(Node::as_str);

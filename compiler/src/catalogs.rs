@@ -117,7 +117,7 @@ impl Catalogs {
         let all = self.open.get(catalog).and_then(|catalog| catalog.documents.get(id));
         let mut candidates: Vec<Candidate> =
             all.into_iter().flatten().filter(|candidate| candidate.kind == kind).cloned().collect();
-        candidates.sort_by(|a, b| b.version.cmp(&a.version));
+        candidates.sort_by(|a, b| b.version.cmp_precedence(&a.version));
         candidates
     }
 
@@ -132,15 +132,23 @@ impl Catalogs {
         nearest(&id.to_string(), ids.iter().map(String::as_str)).map(str::to_owned)
     }
 
-    /// The ids of the policies of a catalog that implement `boundary` in some version that is not withdrawn.
-    pub(crate) fn implementing(&self, catalog: &str, boundary: &BoundaryId) -> Vec<LogicalId> {
-        let implements =
-            |candidate: &Candidate| candidate.yanked.is_none() && candidate.implements.contains(boundary);
+    /// The ids of the policies of a catalog that implement `boundary` in some version that can be pinned, or that is
+    /// `pinned` already.
+    pub(crate) fn implementing(
+        &self,
+        catalog: &str,
+        boundary: &BoundaryId,
+        pinned: &dyn Fn(&LogicalId, &Version) -> bool,
+    ) -> Vec<LogicalId> {
+        let counts = |id: &LogicalId, candidate: &Candidate| {
+            let new = candidate.yanked.is_none() && !candidate.version.is_pre_release();
+            candidate.implements.contains(boundary) && (new || pinned(id, &candidate.version))
+        };
         self.open
             .get(catalog)
             .into_iter()
             .flat_map(|catalog| &catalog.documents)
-            .filter(|(_, candidates)| candidates.iter().any(implements))
+            .filter(|(id, candidates)| candidates.iter().any(|candidate| counts(id, candidate)))
             .map(|(id, _)| id.clone())
             .collect()
     }
@@ -166,8 +174,15 @@ impl Catalogs {
             (Source::Store(store, place), CandidatePlace::Stored(digest)) => {
                 match crate::store::read_snapshot(store, digest, place) {
                     Ok(snapshot) => match thaw(snapshot, name) {
-                        Thawed::Contract(manifest) => Some(Fetched::Manifest(manifest)),
-                        Thawed::Closure(snapshot) => Some(Fetched::Frozen(snapshot, *digest)),
+                        Ok(Thawed::Contract(manifest)) => Some(Fetched::Manifest(manifest)),
+                        Ok(Thawed::Closure(snapshot)) => Some(Fetched::Frozen(snapshot, *digest)),
+                        Err(reason) => {
+                            let message =
+                                format!("published `{id}` {} is damaged: {reason}", candidate.version);
+                            session
+                                .push(Diagnostic::new(&code::CORRUPT_BLOB, message).help("publish it anew"));
+                            None
+                        }
                     },
                     Err(diagnostic) => {
                         session.push(diagnostic);
@@ -277,16 +292,18 @@ fn index_directory(
             return;
         }
     };
-    let mut first_at: BTreeMap<(Kind, LogicalId, Version), Span> = BTreeMap::new();
+    let mut first_at: BTreeMap<(Kind, LogicalId, String), Span> = BTreeMap::new();
     for path in paths {
         let Some(nodes) = session.parse(folder, &path, None).and_then(|read| read.nodes) else { continue };
         for node in nodes.iter() {
             // A YAML file beside the documents, such as a schema, is not one of them.
-            if node.get("apiVersion").is_none() && node.get("kind").is_none() {
+            if !crate::bundle::is_document(node) {
                 continue;
             }
             let Some((kind, id, version, span)) = header(session, node) else { continue };
-            let key = (kind, id.clone(), version.clone());
+            // Build metadata tells no two versions apart.
+            let label = version.to_string();
+            let key = (kind, id.clone(), label.split('+').next().unwrap_or_default().to_owned());
             if let Some(first) = first_at.insert(key, span) {
                 session.push(
                     Diagnostic::new(

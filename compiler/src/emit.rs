@@ -2,14 +2,15 @@
 //!
 //! Pure: no clock, no environment, no host path. The same program gives the same bytes on every machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_bundles::documents::phrony::Reference;
 use bailiwick_bundles::{Digest, SecretName};
 use bailiwick_narrowing::contract_form;
+use bailiwick_policy::PolicyId;
 use bailiwick_snapshots::{
-    Agent, Binding, CanonicalError, DocumentKey, FORMAT, PolicyReference, SideEffectCase, Snapshot, Tool,
-    canonical_digest,
+    Agent, Binding, CanonicalError, DocumentKey, FORMAT, Grant, PolicyReference, SideEffectCase, Snapshot,
+    Tool, canonical_digest,
 };
 use serde_json::{Value, json};
 
@@ -17,14 +18,34 @@ use crate::link::{LinkedAgent, LinkedBinding, Program};
 use crate::manifest::{Ask, ToolManifest};
 use crate::narrow::{Narrowed, NarrowedBinding};
 
-/// The snapshot of `narrowed`. Fails only where a number cannot be written canonically.
-pub(crate) fn emit(narrowed: &Narrowed) -> Result<Snapshot, CanonicalError> {
+/// Why a program has no snapshot.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum EmitError {
+    /// A number cannot be written canonically, or a schema nests too deeply.
+    Canonical(CanonicalError),
+    /// A key names one thing here and another in a closure that was published before.
+    Clash {
+        /// The key.
+        key: String,
+        /// The published closure.
+        published: String,
+    },
+}
+
+impl From<CanonicalError> for EmitError {
+    fn from(error: CanonicalError) -> Self {
+        Self::Canonical(error)
+    }
+}
+
+/// The snapshot of `narrowed`.
+pub(crate) fn emit(narrowed: &Narrowed) -> Result<Snapshot, EmitError> {
     let program = narrowed.program();
     let mut snapshot = Snapshot {
         format: FORMAT,
         kind: program.kind,
         identity: program.identity.clone(),
-        members: program.agents.iter().map(|agent| agent.manifest.head.key()).collect(),
+        members: program.members.clone(),
         agents: BTreeMap::new(),
         tools: BTreeMap::new(),
         policies: program.policies.clone(),
@@ -36,46 +57,55 @@ pub(crate) fn emit(narrowed: &Narrowed) -> Result<Snapshot, CanonicalError> {
         snapshot.tools.insert(key.clone(), emit_tool(tool, program)?);
     }
     for (agent, bindings) in program.agents.iter().zip(narrowed.bindings()) {
-        snapshot.agents.insert(agent.manifest.head.key(), emit_agent(agent, bindings, &snapshot.tools)?);
+        snapshot.agents.insert(agent.manifest.head.key(), emit_agent(agent, bindings, &snapshot)?);
     }
     for frozen in &program.frozen {
-        graft(&mut snapshot, frozen);
+        graft(&mut snapshot, frozen)?;
     }
     Ok(snapshot)
 }
 
-/// Adds a closure that was compiled before. Keys name content, so what is there already is the same.
-fn graft(snapshot: &mut Snapshot, frozen: &Snapshot) {
-    for member in &frozen.members {
-        if !snapshot.members.contains(member) {
-            snapshot.members.push(member.clone());
+/// Adds a closure that was compiled before. What both have must be the same to the last field: one agent compiled
+/// twice with other pins is two agents under one key.
+fn graft(snapshot: &mut Snapshot, frozen: &Snapshot) -> Result<(), EmitError> {
+    fn add<K, V>(
+        into: &mut BTreeMap<K, V>,
+        from: &BTreeMap<K, V>,
+        published: &Snapshot,
+    ) -> Result<(), EmitError>
+    where
+        K: Ord + Clone + ToString,
+        V: Clone + PartialEq,
+    {
+        for (key, value) in from {
+            if into.get(key).is_some_and(|known| known != value) {
+                let published = format!("{}@{}", published.identity.id(), published.identity.version);
+                return Err(EmitError::Clash { key: key.to_string(), published });
+            }
+            into.entry(key.clone()).or_insert_with(|| value.clone());
         }
+        Ok(())
     }
-    for (key, agent) in &frozen.agents {
-        snapshot.agents.entry(key.clone()).or_insert_with(|| agent.clone());
-    }
-    for (key, tool) in &frozen.tools {
-        snapshot.tools.entry(key.clone()).or_insert_with(|| tool.clone());
-    }
-    for (id, record) in &frozen.policies {
-        snapshot.policies.entry(id.clone()).or_insert_with(|| record.clone());
-    }
+    add(&mut snapshot.agents, &frozen.agents, frozen)?;
+    add(&mut snapshot.tools, &frozen.tools, frozen)?;
+    add(&mut snapshot.policies, &frozen.policies, frozen)?;
     snapshot.pins.extend(frozen.pins.iter().cloned());
     snapshot.pins.sort();
     snapshot.pins.dedup();
+    Ok(())
 }
 
 fn emit_agent(
     agent: &LinkedAgent,
     narrowed: &[NarrowedBinding],
-    tools: &BTreeMap<DocumentKey, Tool>,
+    snapshot: &Snapshot,
 ) -> Result<Agent, CanonicalError> {
     let manifest = &agent.manifest;
     let bindings = agent
         .bindings
         .iter()
         .zip(narrowed)
-        .map(|(binding, narrowed)| emit_binding(binding, narrowed, tools))
+        .map(|(binding, narrowed)| emit_binding(agent, binding, narrowed, snapshot))
         .collect::<Result<Vec<_>, _>>()?;
     let secrets: BTreeMap<SecretName, String> =
         manifest.secrets.iter().map(|(name, env, _)| (name.clone(), env.clone())).collect();
@@ -103,19 +133,20 @@ fn boundaries(head: &crate::manifest::Head) -> Vec<bailiwick_bundles::BoundaryId
 }
 
 fn emit_binding(
+    agent: &LinkedAgent,
     binding: &LinkedBinding,
     narrowed: &NarrowedBinding,
-    tools: &BTreeMap<DocumentKey, Tool>,
+    snapshot: &Snapshot,
 ) -> Result<Binding, CanonicalError> {
-    let tool = binding.tool.as_ref().and_then(|tool| tools.get(&tool.head.key()));
+    let tool = binding.tool.as_ref().and_then(|tool| snapshot.tools.get(&tool.head.key()));
     let description = binding.description.clone().or_else(|| tool.and_then(|tool| tool.description.clone()));
     let output_schema = tool.and_then(|tool| tool.output_schema.clone());
     let contract = canonical_digest(&json!({
         "class": narrowed.class,
         "input": contract_form(&narrowed.input),
         "output": output_schema.as_ref().map(contract_form),
-        "policies": binding.policies,
-        "tool": tool.map(|tool| tool.contract),
+        "grants": enforced_grant(agent, &binding.grant, tool),
+        "policies": enforced_policies(binding, snapshot),
     }))?;
     let definition = definition(
         binding.wire_name.as_str(),
@@ -131,6 +162,7 @@ fn emit_binding(
         output_schema,
         side_effect_class: narrowed.class,
         policies: binding.policies.clone(),
+        not_concerned: binding.not_concerned.clone(),
         narrowing: narrowed.narrowing.clone(),
         contract,
         definition,
@@ -138,12 +170,39 @@ fn emit_binding(
     })
 }
 
+/// What is granted, apart from labels: a tool by its contract, an MCP tool by where it is, an agent by its key.
+fn enforced_grant(agent: &LinkedAgent, grant: &Grant, tool: Option<&Tool>) -> Value {
+    match grant {
+        Grant::Tool(_) => json!({ "tool": tool.map(|tool| tool.contract) }),
+        Grant::Mcp { server, tool, .. } => {
+            let url =
+                agent.manifest.servers.iter().find(|known| known.name == *server).map(|known| &known.url);
+            json!({ "mcp": { "url": url, "tool": tool } })
+        }
+        Grant::Delegate { .. } | Grant::LateBound { .. } => json!(grant),
+    }
+}
+
+/// The rules at a binding, each once, without what is only said to people.
+fn enforced_policies(binding: &LinkedBinding, snapshot: &Snapshot) -> Vec<Value> {
+    let ids: BTreeSet<&PolicyId> = binding.policies.iter().map(|attachment| &attachment.policy).collect();
+    let rules = ids.into_iter().filter_map(|id| snapshot.policies.get(id)).map(|record| &record.rule);
+    rules
+        .map(|rule| {
+            let mut decision = rule.decision.clone();
+            (decision.reason, decision.runtime) = (None, None);
+            json!({ "allow": rule.allow, "conditions": rule.conditions, "decision": decision, "id": rule.id, "scope": rule.scope })
+        })
+        .collect()
+}
+
 fn emit_tool(tool: &ToolManifest, program: &Program) -> Result<Tool, CanonicalError> {
     let class = tool.effective_class();
     let input = tool.input.value();
     let output = tool.output.as_ref().map(|schema| schema.value().clone());
+    let paths = program.policy_paths.get(&tool.head.key());
     let mut default_policies: Vec<PolicyReference> =
-        tool.default_policies.iter().filter_map(|ask| policy_reference(ask, program)).collect();
+        tool.default_policies.iter().filter_map(|ask| policy_reference(ask, paths)).collect();
     default_policies.sort();
     default_policies.dedup();
     let cases: Vec<SideEffectCase> = tool
@@ -198,14 +257,14 @@ fn definition(
     canonical_digest(&json!({ "description": description, "input": input, "name": name, "output": output }))
 }
 
-/// A default policy by name; a path is named by the policy that it leads to.
-fn policy_reference(ask: &Ask, program: &Program) -> Option<PolicyReference> {
+/// A default policy by name; a path is the one version that it leads to.
+fn policy_reference(ask: &Ask, paths: Option<&BTreeMap<String, DocumentKey>>) -> Option<PolicyReference> {
     match &ask.reference {
         Reference::Logical { id, constraint } => {
             Some(PolicyReference { id: id.clone(), constraint: constraint.as_ref().map(ToString::to_string) })
         }
-        Reference::Path(path) => {
-            program.policy_paths.get(path).map(|id| PolicyReference { id: id.clone(), constraint: None })
-        }
+        Reference::Path(path) => paths?
+            .get(path)
+            .map(|key| PolicyReference { id: key.id.clone(), constraint: Some(format!("={}", key.version)) }),
     }
 }

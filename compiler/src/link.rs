@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{DecisionType, Reference, SideEffectClass};
 use bailiwick_bundles::{
-    BoundaryId, Diagnostic, Digest, LogicalId, Outcome, SchemaSource, SecretName, WireName, code, nearest,
+    BoundaryId, Diagnostic, LogicalId, Outcome, SchemaSource, SecretName, WireName, code, nearest,
 };
 use bailiwick_policy::{AttachedBy, Attachment, Decision, Policy, PolicyId, Scope};
 use bailiwick_snapshots::{
@@ -19,7 +19,7 @@ use bailiwick_snapshots::{
 use serde_json::{Map, Value, json};
 
 use crate::bundle::{Bundle, Named};
-use crate::manifest::{AgentManifest, Manifest, PolicyManifest, ToolManifest};
+use crate::manifest::{AgentManifest, Home, Manifest, PolicyManifest, ToolManifest};
 use crate::origin::Origin;
 use crate::resolve::{Resolution, ResolvedAgent, ResolvedTool};
 use crate::session::Session;
@@ -39,8 +39,10 @@ pub struct Program {
     pub frozen: Vec<Arc<Snapshot>>,
     /// The tools that bindings grant, or the one that is published.
     pub tools: BTreeMap<DocumentKey, Arc<ToolManifest>>,
-    /// The default policies of a tool that is published alone, where they were given as paths.
-    pub policy_paths: BTreeMap<String, LogicalId>,
+    /// What the paths among the tools' default policies lead to.
+    pub policy_paths: BTreeMap<DocumentKey, BTreeMap<String, DocumentKey>>,
+    /// The keys of all agents in closure order.
+    pub members: Vec<DocumentKey>,
     /// The policies that are attached, or the one that is published.
     pub policies: BTreeMap<PolicyId, PolicyRecord>,
     /// Secrets of the closure.
@@ -79,6 +81,8 @@ pub struct LinkedBinding {
     pub class_origin: Origin,
     /// Every policy here, sorted.
     pub policies: Vec<Attachment>,
+    /// Policies of the agent that do not concern it, sorted.
+    pub not_concerned: Vec<PolicyId>,
     /// `x-` keys.
     pub extensions: Map<String, Value>,
 }
@@ -110,14 +114,12 @@ impl Linker<'_> {
             name: head.id.name().clone(),
             version: head.version.clone(),
         };
-        let mut policy_paths = BTreeMap::new();
-        match &resolution.contract {
-            Some(Manifest::Policy(policy)) => self.keep(policy),
-            Some(Manifest::Tool(tool)) => policy_paths = named_policies(tool, &resolution),
-            Some(Manifest::Agent(_)) | None => {}
+        if let Some(Manifest::Policy(policy)) = &resolution.contract {
+            self.keep(policy);
         }
+        let policy_paths =
+            resolution.tools.iter().map(|(key, tool)| (key.clone(), tool.policy_paths.clone())).collect();
         let agents = resolution.agents.iter().map(|agent| self.agent(agent, &resolution)).collect();
-        self.frozen(&resolution);
         let secrets = self.secrets(&resolution);
         let pins = pins(&resolution);
         Some(Program {
@@ -128,6 +130,7 @@ impl Linker<'_> {
             frozen: resolution.frozen,
             tools: resolution.tools.into_iter().map(|(key, tool)| (key, tool.manifest)).collect(),
             policy_paths,
+            members: resolution.members,
             policies: self.policies,
             secrets,
             pins,
@@ -136,6 +139,7 @@ impl Linker<'_> {
 
     fn agent(&mut self, agent: &ResolvedAgent, resolution: &Resolution) -> LinkedAgent {
         let manifest = Arc::clone(&agent.manifest);
+        let ids = called(agent, resolution);
         let mut bindings = Vec::new();
         for (at, binding) in manifest.tools.iter().enumerate() {
             let tool = agent.tools.get(at).and_then(Option::as_ref).and_then(|key| resolution.tools.get(key));
@@ -159,10 +163,17 @@ impl Linker<'_> {
                 self.capabilities(&manifest, &tool.manifest, binding.ask.origin);
             }
             let own = agent.binding_policies.get(at).map_or(&[][..], Vec::as_slice);
+            let input = binding.input.as_deref().or_else(|| tool.map(|tool| &*tool.manifest.input));
+            let contract = tool.map(|tool| &*tool.manifest.input);
+            let schemas = [input, contract].map(|schema| schema.map(SchemaSource::value));
+            let site =
+                Site { id: &id, all: &ids, wire_name: &wire_name, origin: binding.wire_origin, schemas };
+            let (policies, not_concerned) = self.attach(agent, tool, own, &site);
             bindings.push(LinkedBinding {
                 wire_name,
                 origin: binding.wire_origin,
-                policies: self.attach(agent, tool, own, &id),
+                policies,
+                not_concerned,
                 tool: tool.filter(|_| matches!(grant, Grant::Tool(_))).map(|tool| Arc::clone(&tool.manifest)),
                 grant,
                 description: binding.description.clone(),
@@ -181,12 +192,7 @@ impl Linker<'_> {
                 }
                 (None, Reference::Logical { .. } | Reference::Path(_)) => continue,
             };
-            let id = match &grant {
-                Grant::Delegate { agent, .. } => agent.id.clone(),
-                Grant::LateBound { agent, .. } => agent.clone(),
-                Grant::Tool(key) => key.id.clone(),
-                Grant::Mcp { id, .. } => id.clone(),
-            };
+            let id = delegate_id(&delegation.ask.reference, &grant);
             let Some(wire_name) = delegation
                 .wire_name
                 .clone()
@@ -195,26 +201,28 @@ impl Linker<'_> {
                 continue;
             };
             let own = agent.delegation_policies.get(at).map_or(&[][..], Vec::as_slice);
+            let input = delegation.input.clone();
+            let input = input.unwrap_or_else(|| Arc::new(SchemaSource::synthetic(task_schema())));
+            let schemas = [Some(input.value()), None];
+            let site =
+                Site { id: &id, all: &ids, wire_name: &wire_name, origin: delegation.wire_origin, schemas };
+            let (policies, not_concerned) = self.attach(agent, None, own, &site);
             bindings.push(LinkedBinding {
                 wire_name,
                 origin: delegation.wire_origin,
-                policies: self.attach(agent, None, own, &id),
+                policies,
+                not_concerned,
                 tool: None,
                 grant,
                 description: delegation.description.clone(),
-                input: Some(
-                    delegation
-                        .input
-                        .clone()
-                        .unwrap_or_else(|| Arc::new(SchemaSource::synthetic(task_schema()))),
-                ),
+                input: Some(input),
                 class: Some(SideEffectClass::NonIdempotentWrite),
                 class_origin: delegation.ask.origin,
                 extensions: delegation.extensions.clone(),
             });
         }
         self.wire_names(&bindings);
-        self.scopes(agent, &bindings);
+        self.scopes(agent, &ids);
         bindings.sort_by(|a, b| a.wire_name.cmp(&b.wire_name));
         LinkedAgent { manifest, bindings }
     }
@@ -252,149 +260,131 @@ impl Linker<'_> {
         }
     }
 
-    /// Everything that applies to a binding of what is called `id`.
+    /// Everything that applies to a binding, and what does not concern it.
     fn attach(
         &mut self,
         agent: &ResolvedAgent,
         tool: Option<&ResolvedTool>,
         own: &[Arc<PolicyManifest>],
-        id: &LogicalId,
-    ) -> Vec<Attachment> {
-        let mut attached = BTreeSet::new();
+        site: &Site<'_>,
+    ) -> (Vec<Attachment>, Vec<PolicyId>) {
+        let mut attached = Attached::default();
         let defaults = tool.map_or(&[][..], |tool| tool.default_policies.as_slice());
-        for (by, policies) in [
-            (AttachedBy::Tool, defaults),
-            (AttachedBy::Binding, own),
-            (AttachedBy::Agent, agent.default_policies.as_slice()),
-        ] {
+        for (by, policies) in [(AttachedBy::Tool, defaults), (AttachedBy::Binding, own)] {
             for policy in policies {
-                self.attach_one(policy, by.clone(), id, &mut attached);
+                // Attached to this binding alone, so a scope that names something else would leave it without effect.
+                if !concerns_tool(policy, site.id) {
+                    self.unknown_scope(policy, &agent.manifest.head.id, [site.id.to_string()].iter());
+                }
+                self.attach_one(policy, by.clone(), site, &mut attached);
             }
         }
+        for policy in &agent.default_policies {
+            self.attach_one(policy, AttachedBy::Agent, site, &mut attached);
+        }
         for (boundary, origin, policies) in &agent.boundaries {
+            // A policy that is about another of the agent's tools implements the boundary there.
+            let covered = policies.iter().any(|policy| site.all.iter().any(|id| concerns_tool(policy, id)));
+            let policies = if covered { policies.as_slice() } else { &[] };
             let by = AttachedBy::AgentBoundary(boundary.clone());
             self.attach_boundary(
                 &agent.manifest.head.id,
-                *origin,
-                boundary,
+                (boundary, *origin),
                 policies,
-                (by, id),
+                by,
+                site,
                 &mut attached,
             );
         }
-        if let Some(tool) = tool {
-            for (boundary, origin, policies) in &tool.boundaries {
-                let by = AttachedBy::ToolBoundary(boundary.clone());
-                self.attach_boundary(
-                    &tool.manifest.head.id,
-                    *origin,
-                    boundary,
-                    policies,
-                    (by, id),
-                    &mut attached,
-                );
-            }
+        for (boundary, origin, policies) in tool.iter().flat_map(|tool| &tool.boundaries) {
+            let covered = policies.iter().any(|policy| concerns_tool(policy, site.id));
+            let policies = if covered { policies.as_slice() } else { &[] };
+            let by = AttachedBy::ToolBoundary(boundary.clone());
+            self.attach_boundary(site.id, (boundary, *origin), policies, by, site, &mut attached);
         }
-        attached.into_iter().collect()
+        let here: BTreeSet<&PolicyId> = attached.here.iter().map(|attachment| &attachment.policy).collect();
+        let not_concerned = attached.elsewhere.iter().filter(|id| !here.contains(id)).cloned().collect();
+        (attached.here.into_iter().collect(), not_concerned)
     }
 
     fn attach_one(
         &mut self,
         policy: &Arc<PolicyManifest>,
         by: AttachedBy,
-        id: &LogicalId,
-        attached: &mut BTreeSet<Attachment>,
+        site: &Site<'_>,
+        attached: &mut Attached,
     ) {
-        let concerns = match &policy.policy.scope {
-            None | Some(Scope::Agent) => true,
-            Some(Scope::Tool(scope)) => scope == id,
-        };
-        if concerns {
-            self.keep(policy);
-            attached.insert(Attachment { by, policy: policy.policy.id.clone() });
+        if !concerns_tool(policy, site.id) {
+            return;
         }
+        let agent_wide = matches!(by, AttachedBy::Agent | AttachedBy::AgentBoundary(_));
+        if agent_wide && !concerns_arguments(&policy.policy, site) {
+            self.keep(policy);
+            if attached.elsewhere.insert(policy.policy.id.clone()) {
+                self.not_concerned(policy, site);
+            }
+            return;
+        }
+        self.keep(policy);
+        attached.here.insert(Attachment { by, policy: policy.policy.id.clone() });
+    }
+
+    fn not_concerned(&mut self, policy: &PolicyManifest, site: &Site<'_>) {
+        let diagnostic = Diagnostic::new(
+            &code::NOT_CONCERNED,
+            format!(
+                "`{}` does not concern `{}`: it has none of the arguments",
+                policy.head.id, site.wire_name
+            ),
+        );
+        let diagnostic = self.session.label(diagnostic, site.origin, "not attached here");
+        let diagnostic = self.session.label(diagnostic, policy.head.origin, "an agent-wide policy");
+        self.session
+            .push(diagnostic.help("attach it to the binding, or give it a `scope`, if it is meant to apply"));
     }
 
     fn attach_boundary(
         &mut self,
         owner: &LogicalId,
-        origin: Origin,
-        boundary: &BoundaryId,
+        (boundary, origin): (&BoundaryId, Origin),
         policies: &[Arc<PolicyManifest>],
-        (by, id): (AttachedBy, &LogicalId),
-        attached: &mut BTreeSet<Attachment>,
+        by: AttachedBy,
+        site: &Site<'_>,
+        attached: &mut Attached,
     ) {
-        if policies.is_empty() {
-            if self.said.insert((boundary.clone(), owner.clone())) {
-                let diagnostic = Diagnostic::new(
-                    &code::UNDEFINED_BOUNDARY,
-                    format!("no policy implements the boundary `{boundary}`"),
-                );
-                let diagnostic =
-                    self.session.label(diagnostic, origin, "every call under it will need an approval");
-                self.session.push(diagnostic.help(format!(
-                    "write a Policy whose `metadata.governance.authority_boundaries` lists `{boundary}`"
-                )));
+        if !policies.is_empty() {
+            for policy in policies {
+                self.attach_one(policy, by.clone(), site, attached);
             }
-            let stand_in = PolicyId::Boundary(boundary.clone());
-            self.policies.entry(stand_in.clone()).or_insert_with(|| PolicyRecord {
-                rule: Policy {
-                    id: stand_in.clone(),
-                    description: None,
-                    scope: None,
-                    conditions: None,
-                    allow: None,
-                    decision: Decision {
-                        authority_ref: Some(boundary.clone()),
-                        ..Decision::bare(DecisionType::RequireApproval)
-                    },
-                    implements: vec![boundary.clone()],
-                    content_hash: None,
-                },
-                evidence: Evidence::default(),
-            });
-            attached.insert(Attachment { by, policy: stand_in });
             return;
         }
-        for policy in policies {
-            self.attach_one(policy, by.clone(), id, attached);
+        if self.said.insert((boundary.clone(), owner.clone())) {
+            let message = format!("no policy implements the boundary `{boundary}` here");
+            let diagnostic = Diagnostic::new(&code::UNDEFINED_BOUNDARY, message);
+            let diagnostic =
+                self.session.label(diagnostic, origin, "every call under it will need an approval");
+            self.session.push(diagnostic.help(format!(
+                "write a Policy whose `metadata.governance.authority_boundaries` lists `{boundary}`"
+            )));
         }
-    }
-
-    /// A closure that was compiled before brings its own documents. A key names one content.
-    fn frozen(&mut self, resolution: &Resolution) {
-        let mut contents: BTreeMap<String, (Option<Digest>, String)> = BTreeMap::new();
-        let own_agents = resolution.agents.iter().map(|agent| &agent.manifest.head);
-        let own_tools = resolution.tools.values().map(|tool| &tool.manifest.head);
-        for head in own_agents.chain(own_tools) {
-            contents.insert(head.key().to_string(), (Some(head.content_hash), head.home.to_string()));
-        }
-        for (id, record) in &self.policies {
-            contents.insert(id.to_string(), (record.rule.content_hash, "this closure".to_owned()));
-        }
-        for snapshot in &resolution.frozen {
-            let owner = snapshot.identity.id();
-            let agents =
-                snapshot.agents.iter().map(|(key, agent)| (key.to_string(), Some(agent.content_hash)));
-            let tools = snapshot.tools.iter().map(|(key, tool)| (key.to_string(), Some(tool.content_hash)));
-            let policies =
-                snapshot.policies.iter().map(|(id, record)| (id.to_string(), record.rule.content_hash));
-            for (key, hash) in agents.chain(tools).chain(policies) {
-                match contents.get(&key) {
-                    Some((known, home)) if *known != hash => self.session.push(
-                        Diagnostic::new(
-                            &code::DUPLICATE_DOCUMENT,
-                            format!("`{key}` is one document in {home} and another in published `{owner}`"),
-                        )
-                        .help("give the document of the bundle another id or version"),
-                    ),
-                    Some(_) => {}
-                    None => {
-                        contents.insert(key, (hash, format!("published `{owner}`")));
-                    }
-                }
-            }
-        }
+        let stand_in = PolicyId::Boundary(boundary.clone());
+        self.policies.entry(stand_in.clone()).or_insert_with(|| PolicyRecord {
+            rule: Policy {
+                id: stand_in.clone(),
+                description: None,
+                scope: None,
+                conditions: None,
+                allow: None,
+                decision: Decision {
+                    authority_ref: Some(boundary.clone()),
+                    ..Decision::bare(DecisionType::RequireApproval)
+                },
+                implements: vec![boundary.clone()],
+                content_hash: None,
+            },
+            evidence: Evidence::default(),
+        });
+        attached.here.insert(Attachment { by, policy: stand_in });
     }
 
     fn keep(&mut self, policy: &Arc<PolicyManifest>) {
@@ -404,39 +394,32 @@ impl Linker<'_> {
         });
     }
 
-    /// A policy that an agent attaches and whose scope names nothing the agent calls would never apply.
-    fn scopes(&mut self, agent: &ResolvedAgent, bindings: &[LinkedBinding]) {
-        let ids: BTreeSet<String> = bindings
-            .iter()
-            .map(|binding| match &binding.grant {
-                Grant::Tool(key) | Grant::Delegate { agent: key, .. } => key.id.to_string(),
-                Grant::Mcp { id, .. } | Grant::LateBound { agent: id, .. } => id.to_string(),
-            })
-            .collect();
-        let attached = agent
-            .default_policies
-            .iter()
-            .chain(agent.binding_policies.iter().flatten())
-            .chain(agent.delegation_policies.iter().flatten());
-        let mut said = BTreeSet::new();
-        for policy in attached {
-            let Some(Scope::Tool(scope)) = &policy.policy.scope else { continue };
-            if ids.contains(&scope.to_string()) || !said.insert(policy.policy.id.clone()) {
-                continue;
+    /// An agent-wide policy whose scope names nothing the agent calls would never apply.
+    fn scopes(&mut self, agent: &ResolvedAgent, ids: &[LogicalId]) {
+        for policy in &agent.default_policies {
+            if !ids.iter().any(|id| concerns_tool(policy, id)) {
+                let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
+                self.unknown_scope(policy, &agent.manifest.head.id, names.iter());
             }
-            let near = nearest(&scope.to_string(), ids.iter().map(String::as_str)).map(str::to_owned);
-            let diagnostic = Diagnostic::new(
-                &code::UNKNOWN_SCOPE,
-                format!(
-                    "`{}` is about `{scope}`, which `{}` does not call",
-                    policy.head.id, agent.manifest.head.id
-                ),
-            );
-            let text =
-                near.map_or_else(|| "names no binding".to_owned(), |near| format!("did you mean `{near}`?"));
-            let diagnostic = self.session.label(diagnostic, policy.scope_origin, text);
-            self.session.push(diagnostic.help("correct the scope, or do not attach the policy here"));
         }
+    }
+
+    fn unknown_scope<'n>(
+        &mut self,
+        policy: &PolicyManifest,
+        agent: &LogicalId,
+        ids: impl Iterator<Item = &'n String>,
+    ) {
+        let Some(Scope::Tool(scope)) = &policy.policy.scope else { return };
+        let near = nearest(&scope.to_string(), ids.map(String::as_str)).map(str::to_owned);
+        let diagnostic = Diagnostic::new(
+            &code::UNKNOWN_SCOPE,
+            format!("`{}` is about `{scope}`, which is not what `{agent}` attaches it to", policy.head.id),
+        );
+        let text =
+            near.map_or_else(|| "would never apply".to_owned(), |near| format!("did you mean `{near}`?"));
+        let diagnostic = self.session.label(diagnostic, policy.scope_origin, text);
+        self.session.push(diagnostic.help("correct the scope, or attach the policy where it is about"));
     }
 
     fn secrets(&mut self, resolution: &Resolution) -> BTreeMap<SecretName, String> {
@@ -469,6 +452,104 @@ impl Linker<'_> {
     }
 }
 
+/// Where a policy may be attached.
+struct Site<'a> {
+    /// What is called.
+    id: &'a LogicalId,
+    /// Everything the agent calls.
+    all: &'a [LogicalId],
+    wire_name: &'a WireName,
+    origin: Origin,
+    /// The binding's own schema and the contract's.
+    schemas: [Option<&'a Value>; 2],
+}
+
+/// What was attached to one binding.
+#[derive(Default)]
+struct Attached {
+    here: BTreeSet<Attachment>,
+    elsewhere: BTreeSet<PolicyId>,
+}
+
+/// Whether the scope of a policy takes in the calls of `id`.
+fn concerns_tool(policy: &PolicyManifest, id: &LogicalId) -> bool {
+    match &policy.policy.scope {
+        None | Some(Scope::Agent) => true,
+        Some(Scope::Tool(scope)) => scope == id,
+    }
+}
+
+/// Whether an agent-wide policy is about calls of this binding: it is scoped, unconditional, about the dispatch, or
+/// names an argument that the binding's schemas declare. A schema that declares nothing may have any argument.
+fn concerns_arguments(policy: &Policy, site: &Site<'_>) -> bool {
+    if policy.scope.is_some() {
+        return true;
+    }
+    let Some(conditions) = &policy.conditions else { return true };
+    let properties = |schema: &'_ Value| schema.get("properties").and_then(Value::as_object).cloned();
+    let [own, contract] = site.schemas;
+    let mut declared: BTreeSet<String> = BTreeSet::new();
+    if let Some(base) = contract.or(own) {
+        // Without a list of properties any argument is possible.
+        let Some(properties) = properties(base).filter(|_| is_plain(base)) else { return true };
+        declared.extend(properties.into_iter().map(|(name, _)| name));
+    }
+    if let Some(own) = own {
+        if !is_plain(own) {
+            return true;
+        }
+        declared.extend(properties(own).into_iter().flatten().map(|(name, _)| name));
+    }
+    conditions.fields().any(|field| {
+        let name = field.split(['.', '[']).next().unwrap_or(field);
+        field.starts_with("dispatch.") || field.starts_with("phrony.") || declared.contains(name)
+    })
+}
+
+/// Whether a schema declares all its arguments under `properties`.
+fn is_plain(schema: &Value) -> bool {
+    const ELSEWHERE: [&str; 9] = [
+        "$ref",
+        "$dynamicRef",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "if",
+        "not",
+        "patternProperties",
+        "dependentSchemas",
+    ];
+    !ELSEWHERE.iter().any(|keyword| schema.get(keyword).is_some())
+}
+
+/// Everything an agent calls.
+fn called(agent: &ResolvedAgent, resolution: &Resolution) -> Vec<LogicalId> {
+    let by_name = |reference: &Reference| match reference {
+        Reference::Logical { id, .. } => Some(id.clone()),
+        Reference::Path(_) => None,
+    };
+    let tools = agent.manifest.tools.iter().enumerate().filter_map(|(at, binding)| {
+        let tool = agent.tools.get(at).and_then(Option::as_ref).and_then(|key| resolution.tools.get(key));
+        tool.map(|tool| tool.manifest.head.id.clone()).or_else(|| by_name(&binding.ask.reference))
+    });
+    let delegates = agent.manifest.delegates.iter().enumerate().filter_map(|(at, delegation)| {
+        let key = agent.delegates.get(at).and_then(Option::as_ref);
+        by_name(&delegation.ask.reference).or_else(|| key.map(|key| key.id.clone()))
+    });
+    tools.chain(delegates).collect()
+}
+
+/// What a delegation is to policies: what it names. A bundle is called by its own id, not by that of its root.
+fn delegate_id(reference: &Reference, grant: &Grant) -> LogicalId {
+    match (reference, grant) {
+        (Reference::Logical { id, .. }, _) => id.clone(),
+        (Reference::Path(_), Grant::Delegate { agent, .. }) => agent.id.clone(),
+        (Reference::Path(_), Grant::LateBound { agent, .. }) => agent.clone(),
+        (Reference::Path(_), Grant::Tool(key)) => key.id.clone(),
+        (Reference::Path(_), Grant::Mcp { id, .. }) => id.clone(),
+    }
+}
+
 /// What a delegate takes where the delegation does not say.
 fn task_schema() -> Value {
     json!({
@@ -477,17 +558,6 @@ fn task_schema() -> Value {
         "required": ["task"],
         "additionalProperties": false
     })
-}
-
-/// The ids behind the policy paths of a tool that is published alone.
-fn named_policies(tool: &ToolManifest, resolution: &Resolution) -> BTreeMap<String, LogicalId> {
-    let paths = tool.default_policies.iter().filter_map(|ask| match &ask.reference {
-        Reference::Path(path) => Some(path.clone()),
-        Reference::Logical { .. } => None,
-    });
-    let resolved =
-        resolution.tools.get(&tool.head.key()).map_or(&[][..], |tool| tool.default_policies.as_slice());
-    paths.zip(resolved.iter().map(|policy| policy.head.id.clone())).collect()
 }
 
 fn pins(resolution: &Resolution) -> Vec<Pin> {
@@ -499,7 +569,10 @@ fn pins(resolution: &Resolution) -> Vec<Pin> {
             id: choice.id.clone(),
             constraint: choice.constraint.clone().unwrap_or_else(|| "*".to_owned()),
             version: choice.version.clone(),
-            from: choice.home.to_string(),
+            from: match choice.home {
+                Home::Bundle => "bundle".to_owned(),
+                Home::Catalog(_) => "catalog".to_owned(),
+            },
             content_hash: choice.content_hash,
         })
         .collect();

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use bailiwick_bundles::documents::phrony::Kind;
-use bailiwick_bundles::{Diagnostic, Digest, LogicalId, Node, NodeValue, Span, Version, code, read_json};
+use bailiwick_bundles::{
+    Constraint, Diagnostic, Digest, LogicalId, Node, NodeValue, Span, Version, code, read_json,
+};
 use serde::Serialize;
 
 use crate::session::{ReadFile, Session};
@@ -54,14 +56,25 @@ impl Lock {
         Self { blocks: blocks.into_iter().map(|block| (key(&block), block)).collect() }
     }
 
-    /// The version that `id` under `constraint` is pinned to in a catalog.
-    pub fn pinned(&self, kind: Kind, id: &LogicalId, constraint: &str) -> Option<&Block> {
-        self.blocks.values().find(|block| {
-            block.kind == kind
-                && block.id == *id
-                && block.from != "bundle"
-                && block.constraints.iter().any(|known| known == constraint)
-        })
+    /// The version that a reference to `id` is pinned to in a catalog: the one that is locked for the same text, or
+    /// else the highest locked one that satisfies the constraint.
+    pub fn pinned(
+        &self,
+        kind: Kind,
+        id: &LogicalId,
+        text: &str,
+        constraint: Option<&Constraint>,
+    ) -> Option<Version> {
+        let locked = || {
+            self.blocks
+                .values()
+                .filter(|block| block.kind == kind && block.id == *id && block.from != "bundle")
+        };
+        let same = locked().find(|block| block.constraints.iter().any(|known| known == text));
+        let fits = |block: &&Block| constraint.is_none_or(|constraint| constraint.matches(&block.version));
+        let found =
+            same.or_else(|| locked().filter(fits).max_by(|a, b| a.version.cmp_precedence(&b.version)));
+        found.map(|block| block.version.clone())
     }
 
     /// How many documents it has.
@@ -262,7 +275,11 @@ impl Reader<'_> {
             self.parse(node, "content_hash", |text| text.parse().ok())
         };
         let mut constraints = Vec::new();
-        for constraint in node.get("constraints").and_then(Node::as_sequence).unwrap_or(&[]) {
+        let listed = node.get("constraints").and_then(Node::as_sequence);
+        if listed.is_none() {
+            self.invalid(node.span, "a block has no list of `constraints`");
+        }
+        for constraint in listed.unwrap_or(&[]) {
             match constraint.as_str() {
                 Some(text) => constraints.push(text.to_owned()),
                 None => self.invalid(constraint.span, "a constraint is a string"),

@@ -13,7 +13,7 @@ use bailiwick_bundles::documents::phrony::{
     Document, PolicyReference, SchemaObject, VersionTag, read_document,
 };
 use bailiwick_bundles::{
-    Decoder, Diagnostic, Folder, Node, NodeValue, RefKind, SchemaSource, Span, Spanned, code, escape,
+    Decoder, Diagnostic, Folder, Node, NodeValue, RefKind, SchemaSource, Spanned, code, escape,
 };
 use serde_json::{Map, Value};
 
@@ -36,6 +36,8 @@ impl Place<'_> {
     /// catalog has no bundle, so its references are relative to itself.
     fn resolve(&self, reference: &str) -> String {
         match (self.home, self.path.rsplit_once('/')) {
+            // A leading slash is refused as it stands, not hidden behind the document's folder.
+            (Home::Catalog(_), Some(_)) if reference.starts_with('/') => reference.to_owned(),
             (Home::Catalog(_), Some((parent, _))) => format!("{parent}/{reference}"),
             (Home::Catalog(_), None) | (Home::Bundle, _) => reference.to_owned(),
         }
@@ -75,6 +77,13 @@ struct Content {
 }
 
 impl Content {
+    /// Puts `value` at `pointer`.
+    fn set(&mut self, pointer: &str, value: Value) {
+        if let Some(place) = self.value.pointer_mut(pointer) {
+            *place = value;
+        }
+    }
+
     /// Replaces the map at `pointer` by `{key: value}`.
     fn replace(&mut self, pointer: &str, key: &str, value: Value) {
         if let Some(place) = self.value.pointer_mut(pointer) {

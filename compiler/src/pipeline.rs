@@ -1,12 +1,12 @@
 //! The stages in their order, from a path to a snapshot.
 
 use bailiwick_bundles::{Code, Diagnostic, Digest, LogicalId, Severity, Span, code};
-use bailiwick_snapshots::Snapshot;
+use bailiwick_snapshots::{CanonicalError, Snapshot};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::bundle::{self, Bundle, Environment};
 use crate::catalogs::Catalogs;
-use crate::emit::emit;
+use crate::emit::{EmitError, emit};
 use crate::link::link;
 use crate::lock::{self, LOCK_FILE, Lock};
 use crate::narrow::{Narrowed, narrow};
@@ -93,7 +93,12 @@ pub fn compile(
     };
     let mut found = session.diagnostics.split_off(before);
     environment.settings.apply_lints(&mut found);
-    let refused = found.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+    if compiled.is_none() && !found.iter().any(is_error) {
+        // Whatever was lost on the way, "nothing said" is never "nothing wrong".
+        found.push(Diagnostic::new(&code::NO_BUNDLE, format!("`{path}` cannot be compiled")));
+    }
+    let refused = found.iter().any(is_error);
     session.diagnostics.append(&mut found);
     Compilation { resolved, compiled: compiled.filter(|_| !refused), environment }
 }
@@ -143,7 +148,7 @@ fn run(
     let new_lock = resolution.lock();
     // A lock whose digests are contradicted is no measure of what would change.
     let contradicted = session.diagnostics.iter().skip(before).any(|d| *d.code == code::HASH_MISMATCH);
-    if *mode == LockMode::Locked && !contradicted {
+    if *mode == LockMode::Locked && bundle.is_whole() && !contradicted {
         refuse_changes(session, &bundle, lock_file.as_ref(), old_lock.as_ref(), &new_lock);
     }
     let choices = resolution.choices.clone();
@@ -161,14 +166,37 @@ fn run(
             (Some(resolved), Some(Compiled { snapshot, bytes, digest, narrowed }))
         }
         Err(error) => {
-            session.push(Diagnostic::new(&code::INEXACT_NUMBER, error.to_string()));
+            session.push(emit_diagnostic(&error));
             (Some(resolved), None)
+        }
+    }
+}
+
+fn emit_diagnostic(error: &EmitError) -> Diagnostic {
+    match error {
+        EmitError::Canonical(CanonicalError::TooDeep { .. }) => {
+            Diagnostic::new(&code::TOO_DEEP, error_text(error)).help("nest less deeply")
+        }
+        EmitError::Canonical(_) => Diagnostic::new(&code::INEXACT_NUMBER, error_text(error)),
+        EmitError::Clash { .. } => Diagnostic::new(&code::DUPLICATE_DOCUMENT, error_text(error))
+            .help("give the document of the bundle another id or version, or publish the other closure anew"),
+    }
+}
+
+fn error_text(error: &EmitError) -> String {
+    match error {
+        EmitError::Canonical(error) => error.to_string(),
+        EmitError::Clash { key, published } => {
+            format!("`{key}` is one thing in this closure and another in published `{published}`")
         }
     }
 }
 
 /// The lock file, if there is one. One that cannot be read is a fault.
 fn find_lock(session: &mut Session, bundle: &Bundle) -> Option<ReadFile> {
+    if !bundle.is_whole() {
+        return None;
+    }
     let there = bundle.folder.root().join(LOCK_FILE).symlink_metadata().is_ok();
     if there { session.read(&bundle.folder, LOCK_FILE, None) } else { None }
 }

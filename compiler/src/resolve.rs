@@ -30,6 +30,8 @@ pub(crate) struct Resolution {
     pub agents: Vec<ResolvedAgent>,
     /// Closures that were compiled before and are delegated to.
     pub frozen: Vec<Arc<Snapshot>>,
+    /// The keys of all agents, frozen ones included, in closure order.
+    pub members: Vec<DocumentKey>,
     /// A single tool or policy that is published.
     pub contract: Option<Manifest>,
     /// Tools by key.
@@ -64,6 +66,8 @@ pub(crate) struct ResolvedTool {
     pub manifest: Arc<ToolManifest>,
     /// Its default policies.
     pub default_policies: Vec<Arc<PolicyManifest>>,
+    /// What the paths among its default policies lead to.
+    pub policy_paths: BTreeMap<String, DocumentKey>,
     /// The policies that implement each of its boundaries.
     pub boundaries: Vec<(BoundaryId, Origin, Vec<Arc<PolicyManifest>>)>,
 }

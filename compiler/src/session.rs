@@ -127,6 +127,11 @@ impl Session {
         Some(read)
     }
 
+    /// Reads the file anew when it is asked for again.
+    pub(crate) fn forget(&mut self, folder: &Folder, path: &str) {
+        self.files.remove(&folder.display(path));
+    }
+
     /// Says that a file cannot be read: where it is referred to, or else at the file itself.
     pub fn file_fault(&mut self, fault: &FileFault, shown: &str, asked: Option<Span>) {
         let span = asked.unwrap_or_else(|| Span::of_file(self.sources.add(shown, "")));

@@ -104,7 +104,9 @@ fn look_up(store: &Store, text: &str, place: &StorePlace) -> Result<Digest, Diag
     }
     let fits = |entry: &&&Entry| match label {
         None => true,
-        Some(label) if label.starts_with("sha256:") => entry.digest.to_string().starts_with(label),
+        Some(label) if label.starts_with("sha256:") => {
+            label.len() >= "sha256:".len() + 12 && entry.digest.to_string().starts_with(label)
+        }
         Some(label) => {
             label.parse().is_ok_and(|version: bailiwick_bundles::Version| entry.version == version)
         }

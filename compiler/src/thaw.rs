@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::Reference;
-use bailiwick_bundles::{Digest, SchemaSource};
+use bailiwick_bundles::{Constraint, Digest, SchemaSource};
 use bailiwick_policy::{Policy, PolicyId};
 use bailiwick_snapshots::{ArtifactKind, DocumentKey, PolicyRecord, Snapshot, Tool};
 
@@ -21,20 +21,32 @@ pub(crate) enum Thawed {
     Closure(Arc<Snapshot>),
 }
 
-/// Thaws `snapshot`, which comes from the catalog `catalog`. A contract that lacks its document is a closure of
-/// nothing, which no reference finds.
-pub(crate) fn thaw(mut snapshot: Snapshot, catalog: &Arc<str>) -> Thawed {
+/// Thaws `snapshot`, which comes from the catalog `catalog`. A contract that lacks its document, or says what cannot be
+/// read, is an error in words.
+pub(crate) fn thaw(mut snapshot: Snapshot, catalog: &Arc<str>) -> Result<Thawed, String> {
     let identity = &snapshot.identity;
     let key = DocumentKey::new(identity.id(), identity.version.clone());
-    let contract = match snapshot.kind {
-        ArtifactKind::Tool => snapshot.tools.remove(&key).map(|tool| thaw_tool(&key, tool, catalog)),
-        ArtifactKind::Policy => snapshot
-            .policies
-            .remove(&PolicyId::Document(key.id.clone(), key.version.clone()))
-            .map(|record| thaw_policy(&key, record, catalog)),
-        ArtifactKind::Agent | ArtifactKind::Bundle => None,
-    };
-    contract.map_or_else(|| Thawed::Closure(Arc::new(snapshot)), Thawed::Contract)
+    let absent = || format!("it does not hold `{key}`");
+    match snapshot.kind {
+        ArtifactKind::Tool => {
+            let tool = snapshot.tools.remove(&key).ok_or_else(absent)?;
+            thaw_tool(&key, tool, catalog).map(Thawed::Contract)
+        }
+        ArtifactKind::Policy => {
+            let id = PolicyId::Document(key.id.clone(), key.version.clone());
+            let record = snapshot.policies.remove(&id).ok_or_else(absent)?;
+            thaw_policy(&key, record, catalog).map(Thawed::Contract)
+        }
+        ArtifactKind::Agent | ArtifactKind::Bundle => {
+            let whole = !snapshot.members.is_empty()
+                && snapshot.members.iter().all(|member| snapshot.agents.contains_key(member));
+            if whole {
+                Ok(Thawed::Closure(Arc::new(snapshot)))
+            } else {
+                Err("an agent is missing".to_owned())
+            }
+        }
+    }
 }
 
 fn head(
@@ -56,19 +68,15 @@ fn head(
     }
 }
 
-fn thaw_tool(key: &DocumentKey, tool: Tool, catalog: &Arc<str>) -> Manifest {
-    let default_policies = tool
-        .default_policies
-        .into_iter()
-        .map(|policy| Ask {
-            reference: Reference::Logical {
-                id: policy.id,
-                constraint: policy.constraint.and_then(|constraint| constraint.parse().ok()),
-            },
-            origin: Origin::NOWHERE,
-        })
-        .collect();
-    Manifest::Tool(Arc::new(ToolManifest {
+fn thaw_tool(key: &DocumentKey, tool: Tool, catalog: &Arc<str>) -> Result<Manifest, String> {
+    let mut default_policies = Vec::with_capacity(tool.default_policies.len());
+    for policy in tool.default_policies {
+        let constraint = policy.constraint.map(|text| text.parse::<Constraint>()).transpose();
+        let constraint = constraint.map_err(|error| error.to_string())?;
+        let reference = Reference::Logical { id: policy.id, constraint };
+        default_policies.push(Ask { reference, origin: Origin::NOWHERE });
+    }
+    Ok(Manifest::Tool(Arc::new(ToolManifest {
         head: head(key, tool.evidence, tool.content_hash, tool.boundaries, catalog),
         description: tool.description,
         class: (!tool.class_assumed).then_some(tool.side_effect_class),
@@ -88,16 +96,15 @@ fn thaw_tool(key: &DocumentKey, tool: Tool, catalog: &Arc<str>) -> Manifest {
                 class: case.class,
             })
             .collect(),
-    }))
+    })))
 }
 
-fn thaw_policy(key: &DocumentKey, record: PolicyRecord, catalog: &Arc<str>) -> Manifest {
+fn thaw_policy(key: &DocumentKey, record: PolicyRecord, catalog: &Arc<str>) -> Result<Manifest, String> {
     let policy: Policy = record.rule;
-    // INVARIANT: a published policy has its hash; one without is not the bytes that were published.
-    let content_hash = policy.content_hash.unwrap_or_else(|| Digest::of(b""));
-    Manifest::Policy(Arc::new(PolicyManifest {
+    let content_hash = policy.content_hash.ok_or("a policy has no `content_hash`")?;
+    Ok(Manifest::Policy(Arc::new(PolicyManifest {
         head: head(key, record.evidence, content_hash, policy.implements.clone(), catalog),
         policy,
         scope_origin: Origin::NOWHERE,
-    }))
+    })))
 }

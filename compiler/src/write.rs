@@ -11,8 +11,10 @@ pub(crate) fn write_whole(path: &Utf8Path, bytes: &[u8]) -> Result<(), String> {
     let name = path.file_name().ok_or("it is no file name")?;
     let parent = path.parent().ok_or("it is no file name")?;
     fs::create_dir_all(parent).map_err(|error| plain(&error))?;
-    let temporary = parent.join(format!(".{name}.tmp"));
-    let written = fs::File::create(&temporary).and_then(|mut file| {
+    // Its own process's name, made anew: a link that somebody put there is removed, never followed.
+    let temporary = parent.join(format!(".{name}.{}.tmp", std::process::id()));
+    let _ = fs::remove_file(&temporary);
+    let written = fs::File::options().write(true).create_new(true).open(&temporary).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()
     });

@@ -40,8 +40,29 @@ pub struct Comparison {
     /// How.
     pub op: Operator,
     /// With what; absent only with `exists`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub value: Option<Value>,
+}
+
+/// A value that is there, `null` included.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Condition {
+    /// The field of every comparison, in the order written.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        let mut pending = vec![self];
+        std::iter::from_fn(move || {
+            loop {
+                match pending.pop()? {
+                    Self::All { all: inner } | Self::Any { any: inner } => pending.extend(inner.iter().rev()),
+                    Self::Not { not } => pending.push(not),
+                    Self::Leaf(comparison) => return Some(comparison.field.as_str()),
+                }
+            }
+        })
+    }
 }
 
 impl fmt::Display for Condition {

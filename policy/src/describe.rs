@@ -8,26 +8,39 @@ use crate::Policy;
 ///
 /// `denied when amount > 5000; 1 approval when amount > 250; otherwise allowed`
 pub fn describe<'p>(policies: impl IntoIterator<Item = &'p Policy>) -> String {
-    let mut clauses: Vec<(DecisionType, String)> = policies.into_iter().map(clause).collect();
-    clauses.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let mut clauses: Vec<Clause> = policies.into_iter().map(clause).collect();
+    clauses.sort_by(|a, b| b.kind.cmp(&a.kind).then_with(|| a.text.cmp(&b.text)));
     clauses.dedup();
-    // After an unconditional deny or an allow-list nothing is left that would be allowed otherwise.
-    let settled = clauses.iter().any(|(kind, text)| match kind {
-        DecisionType::Deny => text == "denied always",
-        DecisionType::Allow => text.starts_with("allowed only"),
-        DecisionType::RequireApproval | DecisionType::Escalate => false,
-    });
-    let mut words: Vec<String> = clauses.into_iter().map(|(_, text)| text).collect();
-    if words.is_empty() {
+    // After a rule that always applies, or an allow-list, nothing is left that would be allowed otherwise.
+    let is_settled = |clause: &Clause| match clause.kind {
+        DecisionType::Allow => clause.is_conditional,
+        DecisionType::RequireApproval | DecisionType::Escalate | DecisionType::Deny => !clause.is_conditional,
+    };
+    let settled = clauses.iter().any(is_settled);
+    let all_allow = clauses.iter().all(|clause| clause.kind == DecisionType::Allow);
+    let mut words: Vec<String> = clauses
+        .into_iter()
+        .filter(|clause| clause.kind != DecisionType::Allow || clause.is_conditional)
+        .map(|clause| clause.text)
+        .collect();
+    if all_allow && words.is_empty() {
         return "allowed".to_owned();
     }
-    if !settled && words != ["allowed"] {
+    if !settled {
         words.push("otherwise allowed".to_owned());
     }
     words.join("; ")
 }
 
-fn clause(policy: &Policy) -> (DecisionType, String) {
+/// One policy in words.
+#[derive(PartialEq)]
+struct Clause {
+    kind: DecisionType,
+    is_conditional: bool,
+    text: String,
+}
+
+fn clause(policy: &Policy) -> Clause {
     let decision = &policy.decision;
     let kind = decision.kind;
     let action = match kind {
@@ -48,7 +61,8 @@ fn clause(policy: &Policy) -> (DecisionType, String) {
         (None, None) if kind == DecisionType::Allow => String::new(),
         (None, None) => " always".to_owned(),
     };
-    (kind, format!("{action}{when}"))
+    let is_conditional = policy.conditions.is_some() || policy.allow.is_some();
+    Clause { kind, is_conditional, text: format!("{action}{when}") }
 }
 
 #[cfg(test)]

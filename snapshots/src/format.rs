@@ -229,6 +229,9 @@ pub struct Binding {
     /// Every policy here and how it came, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<Attachment>,
+    /// Policies of the agent whose conditions name no argument that the binding has, sorted; they do not apply here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_concerned: Vec<PolicyId>,
     /// How it is known that the binding narrows.
     pub narrowing: Narrowing,
     /// What is enforced.
@@ -457,7 +460,7 @@ pub struct Pin {
     pub constraint: String,
     /// What was chosen.
     pub version: Version,
-    /// `bundle`, or `catalog/NAME`.
+    /// `bundle` or `catalog`. Which catalog is a matter of local settings.
     pub from: String,
     /// Digest of the document that was chosen.
     pub content_hash: Digest,

@@ -53,7 +53,13 @@ impl Snapshot {
             Some(format) => return Err(SnapshotError::UnknownFormat(format.to_string())),
             None => return Err(SnapshotError::Shape("no `format`".to_owned())),
         }
-        serde_json::from_value(value).map_err(|error| SnapshotError::Shape(error.to_string()))
+        let snapshot: Self =
+            serde_json::from_value(value).map_err(|error| SnapshotError::Shape(error.to_string()))?;
+        // What the types do not hold would be lost on the way to whoever reads the snapshot.
+        if snapshot.to_canonical().map_err(SnapshotError::Canonical)? != bytes {
+            return Err(SnapshotError::Shape("it says something that the format does not know".to_owned()));
+        }
+        Ok(snapshot)
     }
 }
 

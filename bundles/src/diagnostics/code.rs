@@ -129,6 +129,7 @@ codes! {
     WIDENED = "narrow" "widened" Error;
     ALLOW_WITHOUT_SCOPE = "policy" "allow-without-scope" Error;
     INVALID_CONDITION = "policy" "invalid-condition" Error;
+    NOT_CONCERNED = "policy" "not-concerned" Note;
     UNDEFINED_BOUNDARY = "policy" "undefined-boundary" Warning;
     UNKNOWN_SCOPE = "policy" "unknown-scope" Error;
     CONTENT_TAKEN = "publish" "content-taken" Error;

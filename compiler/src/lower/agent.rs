@@ -24,7 +24,9 @@ pub(super) fn lower(
     let instructions = spec.instructions.as_ref().and_then(|instructions| match instructions {
         Instructions::Text(text) => Some(text.value.clone()),
         Instructions::File { reference, version } => {
-            let text = instructions_file(session, place, reference, version.as_ref())?;
+            let origin = session.origin(reference.span);
+            let text = instructions_file(session, place, reference, version.as_ref());
+            let text = session.or_refuse(text, origin, "the instructions")?;
             content.replace(&pointer(&["spec", "instructions"]), "text", Value::String(text.clone()));
             Some(text)
         }

@@ -4,6 +4,8 @@ use bailiwick_bundles::Node;
 use bailiwick_bundles::documents::phrony::{self, ConditionDoc, DecisionDoc, PolicyDocument};
 use bailiwick_policy::{Comparison, Condition, Decision, Policy, PolicyId, Scope, Timeout};
 
+use serde_json::Value;
+
 use super::{Content, Place, head, value};
 use crate::manifest::PolicyManifest;
 use crate::session::Session;
@@ -49,8 +51,21 @@ fn condition(document: &ConditionDoc) -> Condition {
         ConditionDoc::Leaf(leaf) => Condition::Leaf(Comparison {
             field: leaf.field.value.clone(),
             op: leaf.op.value,
-            value: leaf.value.as_ref().map(Node::to_json),
+            value: leaf.value.as_ref().map(|value| dispatch_value(&leaf.field.value, value.to_json())),
         }),
+    }
+}
+
+/// `dispatch.outcome: indeterminate` is short for `dispatch:indeterminate`.
+fn dispatch_value(field: &str, value: Value) -> Value {
+    match value {
+        Value::String(text) if field == "dispatch.outcome" && text == "indeterminate" => {
+            Value::String("dispatch:indeterminate".to_owned())
+        }
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| dispatch_value(field, item)).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => value,
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) fn lower(
         .output_schema
         .as_ref()
         .and_then(|object| schema(session, place, object, &pointer(&["spec", "output_schema"]), content));
+    let cases = spec.extensions.get(CASES).map_or_else(Vec::new, |node| cases(session, place, node, content));
     let extensions = [&tool.extensions, &tool.metadata.extensions, &spec.extensions];
     let head = head::lower(session, place, &tool.metadata, &extensions, &content.value)?;
     let class_span = spec.side_effect_class.as_ref().map_or(tool.metadata.name.span, |class| class.span);
@@ -44,7 +45,7 @@ pub(super) fn lower(
         strict: spec.strict.as_ref().map(|strict| strict.value),
         on_failure: spec.on_failure.as_ref().map(|text| text.value.clone()),
         terminal: spec.terminal.as_ref().map(|terminal| terminal.value),
-        cases: spec.extensions.get(CASES).map_or_else(Vec::new, |node| cases(session, place, node)),
+        cases,
         head,
     })
 }
@@ -53,7 +54,7 @@ pub(super) fn lower(
 const CASES: &str = "x-side-effect-cases";
 
 /// `[{when: schema, class: word}]`.
-fn cases(session: &mut Session, place: Place<'_>, node: &Node) -> Vec<SideEffectCase> {
+fn cases(session: &mut Session, place: Place<'_>, node: &Node, content: &mut Content) -> Vec<SideEffectCase> {
     let Some(items) = node.as_sequence() else {
         session.push(
             Diagnostic::new(&code::INVALID_VALUE, format!("`{CASES}` is a list of `when` and `class`"))
@@ -61,10 +62,16 @@ fn cases(session: &mut Session, place: Place<'_>, node: &Node) -> Vec<SideEffect
         );
         return Vec::new();
     };
-    items.iter().filter_map(|item| case(session, place, item)).collect()
+    items.iter().enumerate().filter_map(|(at, item)| case(session, place, item, at, content)).collect()
 }
 
-fn case(session: &mut Session, place: Place<'_>, item: &Node) -> Option<SideEffectCase> {
+fn case(
+    session: &mut Session,
+    place: Place<'_>,
+    item: &Node,
+    at: usize,
+    content: &mut Content,
+) -> Option<SideEffectCase> {
     let entries = item.as_mapping().unwrap_or(&[]);
     let stray = entries.iter().find(|(key, _)| !["when", "class"].contains(&key.value.as_str()));
     let (Some(when), Some(class), None) = (item.get("when"), item.get("class"), stray) else {
@@ -81,6 +88,7 @@ fn case(session: &mut Session, place: Place<'_>, item: &Node) -> Option<SideEffe
     let mut found = decoder.diagnostics;
     session.diagnostics.append(&mut found);
     let source = session.bundle_schema(place.folder, place.path, &Arc::new(when.clone()));
+    content.set(&pointer(&["spec", CASES, &at.to_string(), "when"]), source.value().clone());
     let origin = session.origin(when.span);
     session.compile(&source, origin)?;
     Some(SideEffectCase { when: Arc::new(source), class: class? })

@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
 
-use bailiwick_bundles::{Diagnostic, FileId, Label, Severity, SourceMap};
+use bailiwick_bundles::{Diagnostic, FileId, Label, Severity, SourceMap, code};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource, SourceCode, SourceSpan,
     SpanContents,
@@ -53,7 +53,7 @@ fn write(out: &mut String, diagnostic: &Diagnostic, sources: &SourceMap, style: 
     }
     for file in files {
         let labels: Vec<&Label> = diagnostic.labels.iter().filter(|label| label.span.file == file).collect();
-        write_snippet(out, file, &labels, sources, style)?;
+        write_snippet(out, file, &labels, sources, style, conceals(diagnostic))?;
     }
     if let Some(example) = &diagnostic.example {
         writeln!(out, "  for example  {example}")?;
@@ -67,15 +67,21 @@ fn write(out: &mut String, diagnostic: &Diagnostic, sources: &SourceMap, style: 
     writeln!(out)
 }
 
+/// A line that holds a secret is not shown: output ends up in logs.
+fn conceals(diagnostic: &Diagnostic) -> bool {
+    *diagnostic.code == code::PLAINTEXT_SECRET || *diagnostic.code == code::LOOKS_LIKE_CREDENTIAL
+}
+
 fn write_snippet(
     out: &mut String,
     file: FileId,
     labels: &[&Label],
     sources: &SourceMap,
     style: Style,
+    conceal: bool,
 ) -> fmt::Result {
     let Some(source) = sources.get(file) else { return Ok(()) };
-    if source.text().is_empty() {
+    if source.text().is_empty() || conceal {
         writeln!(out, "   ╭─[{}]", source.path())?;
         for label in labels.iter().filter(|label| !label.text.is_empty()) {
             writeln!(out, "   · {}", label.text)?;

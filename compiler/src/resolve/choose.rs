@@ -232,7 +232,7 @@ impl<'a> Chooser<'a> {
             return None;
         }
         let constraint_text = constraint.map_or_else(|| "*".to_owned(), ToString::to_string);
-        let pinned = self.options.lock.pinned(kind, id, &constraint_text).map(|block| block.version.clone());
+        let pinned = self.options.lock.pinned(kind, id, &constraint_text, constraint);
         let (chosen, passed_over) = pick(&candidates, constraint, pinned.as_ref());
         let Some(candidate) = chosen else {
             self.no_match(id, kind, constraint, &catalog, &passed_over, origin);
@@ -384,10 +384,12 @@ impl<'a> Chooser<'a> {
         });
         let mut ids: Vec<(LogicalId, Home)> = in_bundle.map(|id| (id, Home::Bundle)).collect();
         if let Some(catalog) = self.catalogs.owner(self.session, namespace) {
+            // A policy of the bundle adds to one of the catalog that has its id; it never replaces it.
             let home = Home::Catalog(Arc::clone(&catalog));
-            let known: Vec<LogicalId> = ids.iter().map(|(id, _)| id.clone()).collect();
-            let more = self.catalogs.implementing(&catalog, boundary).into_iter();
-            ids.extend(more.filter(|id| !known.contains(id)).map(|id| (id, home.clone())));
+            let lock = &self.options.lock;
+            let pinned = |id: &LogicalId, version: &Version| lock.block(Kind::Policy, id, version).is_some();
+            let more = self.catalogs.implementing(&catalog, boundary, &pinned);
+            ids.extend(more.into_iter().map(|id| (id, home.clone())));
         }
         ids.sort();
         ids.iter()

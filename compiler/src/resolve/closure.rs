@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{Kind, Reference};
-use bailiwick_bundles::{BoundaryId, Diagnostic, LogicalId, code};
+use bailiwick_bundles::{BoundaryId, Diagnostic, Digest, LogicalId, code};
 use bailiwick_snapshots::{ArtifactKind, DocumentKey, Snapshot};
 
 use super::choose::Chooser;
@@ -29,6 +29,7 @@ pub(super) fn walk(
         tools: BTreeMap::new(),
         frozen: BTreeMap::new(),
         agents: Vec::new(),
+        members: Vec::new(),
         names: BTreeMap::new(),
     };
     walker.chooser.member(&root, root.head().origin);
@@ -43,10 +44,11 @@ pub(super) fn walk(
         }
         policy @ Manifest::Policy(_) => Some(policy),
     };
-    let Walker { chooser, tools, frozen, agents, .. } = walker;
+    let Walker { chooser, tools, frozen, agents, members, .. } = walker;
     Some(Resolution {
         agents,
         frozen: frozen.into_values().collect(),
+        members,
         contract,
         tools,
         choices: chooser.finish(),
@@ -56,8 +58,9 @@ pub(super) fn walk(
 struct Walker<'a> {
     chooser: Chooser<'a>,
     tools: BTreeMap<DocumentKey, ResolvedTool>,
-    frozen: BTreeMap<DocumentKey, Arc<Snapshot>>,
+    frozen: BTreeMap<Digest, Arc<Snapshot>>,
     agents: Vec<ResolvedAgent>,
+    members: Vec<DocumentKey>,
     /// `metadata.name` of the bundle's own agents in the closure.
     names: BTreeMap<String, (DocumentKey, Origin)>,
 }
@@ -101,10 +104,22 @@ impl Walker<'_> {
                     "remove one of the two delegations",
                 );
             }
+            if id.as_ref() == Some(&agent.head.id) && !matches!(target, Some(Target::Agent(_))) {
+                self.say(
+                    &code::SELF_REFERENCE,
+                    &delegation.ask,
+                    format!("`{}` delegates to itself", agent.head.id),
+                    "itself",
+                    "remove the delegation",
+                );
+            }
             let Some(Target::Agent(next)) = target else {
                 let resolved = match target {
-                    Some(Target::Frozen(key, snapshot)) => {
-                        self.frozen.insert(key.clone(), snapshot);
+                    Some(Target::Frozen { key, snapshot, digest, .. }) => {
+                        for member in &snapshot.members {
+                            self.member(member);
+                        }
+                        self.frozen.insert(digest, snapshot);
                         Some(key)
                     }
                     Some(Target::LateBound(_) | Target::Agent(_)) | None => None,
@@ -151,6 +166,12 @@ impl Walker<'_> {
         self.chooser.session.push(diagnostic.help(help));
     }
 
+    fn member(&mut self, key: &DocumentKey) {
+        if !self.members.contains(key) {
+            self.members.push(key.clone());
+        }
+    }
+
     fn push_delegate(&mut self, at: usize, target: Option<DocumentKey>) {
         if let Some(agent) = self.agents.get_mut(at) {
             agent.delegates.push(target);
@@ -189,6 +210,7 @@ impl Walker<'_> {
             agent.delegates.iter().map(|delegation| self.policies(&delegation.policies, &home)).collect();
         let default_policies = self.policies(&agent.default_policies, &home);
         let boundaries = self.boundaries(&agent.head);
+        self.member(&key);
         self.agents.push(ResolvedAgent {
             manifest: agent,
             tools,
@@ -210,23 +232,38 @@ impl Walker<'_> {
         if !self.tools.contains_key(&key) {
             let home = tool.head.home.clone();
             let default_policies = self.policies(&tool.default_policies, &home);
+            let policy_paths = self.policy_paths(&tool);
             let boundaries = self.boundaries(&tool.head);
-            self.tools.insert(key.clone(), ResolvedTool { manifest: tool, default_policies, boundaries });
+            self.tools.insert(
+                key.clone(),
+                ResolvedTool { manifest: tool, default_policies, policy_paths, boundaries },
+            );
         }
         Some(key)
     }
 
     /// A tool that is published alone keeps its references; only paths must lead to something to name.
     fn contract_policies(&mut self, tool: &Arc<ToolManifest>) {
-        let by_path: Vec<Ask> = tool
-            .default_policies
-            .iter()
-            .filter(|ask| matches!(ask.reference, Reference::Path(_)))
-            .cloned()
-            .collect();
-        let default_policies = self.policies(&by_path, &tool.head.home);
-        let resolved = ResolvedTool { manifest: Arc::clone(tool), default_policies, boundaries: Vec::new() };
+        let policy_paths = self.policy_paths(tool);
+        let resolved = ResolvedTool {
+            manifest: Arc::clone(tool),
+            default_policies: Vec::new(),
+            policy_paths,
+            boundaries: Vec::new(),
+        };
         self.tools.insert(tool.head.key(), resolved);
+    }
+
+    /// The policies behind the paths among a tool's default policies.
+    fn policy_paths(&mut self, tool: &ToolManifest) -> BTreeMap<String, DocumentKey> {
+        let mut paths = BTreeMap::new();
+        for ask in &tool.default_policies {
+            let Reference::Path(path) = &ask.reference else { continue };
+            for policy in self.policies(std::slice::from_ref(ask), &tool.head.home) {
+                paths.insert(path.clone(), policy.head.key());
+            }
+        }
+        paths
     }
 
     fn policies(&mut self, asks: &[Ask], home: &Home) -> Vec<Arc<PolicyManifest>> {
@@ -305,9 +342,9 @@ impl Walker<'_> {
             (Reference::Logical { .. } | Reference::Path(_), false) => {
                 match self.chooser.choose(ask, Kind::Agent, &agent.head.home)? {
                     Fetched::Manifest(Manifest::Agent(next)) => Some(Target::Agent(next)),
-                    Fetched::Frozen(snapshot, _) => {
+                    Fetched::Frozen(snapshot, digest) => {
                         let key = snapshot.members.first()?.clone();
-                        Some(Target::Frozen(key, snapshot))
+                        Some(Target::Frozen { id: snapshot.identity.id(), key, snapshot, digest })
                     }
                     Fetched::Manifest(Manifest::Tool(_) | Manifest::Policy(_)) => None,
                 }
@@ -318,7 +355,7 @@ impl Walker<'_> {
 
 enum Target {
     Agent(Arc<AgentManifest>),
-    Frozen(DocumentKey, Arc<Snapshot>),
+    Frozen { id: LogicalId, key: DocumentKey, snapshot: Arc<Snapshot>, digest: Digest },
     LateBound(LogicalId),
 }
 
@@ -326,7 +363,7 @@ impl Target {
     fn id(&self) -> LogicalId {
         match self {
             Self::Agent(agent) => agent.head.id.clone(),
-            Self::Frozen(key, _) => key.id.clone(),
+            Self::Frozen { id, .. } => id.clone(),
             Self::LateBound(id) => id.clone(),
         }
     }

@@ -3,7 +3,7 @@
 //! A leaf is `field`, `op`, `value`; an inner node is exactly one of `all`, `any`, `not`. Anything else is a fault:
 //! a condition that is half understood would make a policy apply to calls it does not mean, or not apply at all.
 
-use crate::decode::{Decode, Decoder, document, keywords, none_refused};
+use crate::decode::{Decode, Decoder, document, keywords, none_refused, refuse_ambiguous};
 use crate::diagnostics::{Diagnostic, code};
 use crate::node::{Node, NodeValue};
 use crate::source::{Span, Spanned};
@@ -176,6 +176,9 @@ fn decode_leaf(
         }
     }
     let (field, op) = (field?, op?);
+    if let Some(value) = &value {
+        refuse_ambiguous(value, &mut cx.diagnostics);
+    }
     let wanted = match (op.value, value.as_ref().map(|node| &node.value)) {
         (Operator::Exists, None | Some(NodeValue::Bool(_))) => None,
         (Operator::Exists, Some(_)) => Some("`true`, `false`, or no `value`"),
@@ -196,6 +199,9 @@ fn decode_leaf(
         );
         return None;
     }
+    if let Some(value) = value.as_ref().filter(|_| DISPATCH_FIELDS.contains(&field.value.as_str())) {
+        check_dispatch(&field.value, op.value, value, cx);
+    }
     if let Some(problem) = field_problem(&field.value) {
         cx.push(
             Diagnostic::new(
@@ -208,6 +214,41 @@ fn decode_leaf(
         return None;
     }
     Some(ConditionDoc::Leaf(Leaf { field, op, value, span: node.span }))
+}
+
+/// Fields that are about the dispatch of a call, not about its arguments.
+const DISPATCH_FIELDS: [&str; 2] = ["dispatch.outcome", "phrony.dispatch.trigger"];
+
+/// What a dispatch field can be.
+const DISPATCH_VALUES: [&str; 5] = [
+    "dispatch:no_handler",
+    "dispatch:capacity_exhausted",
+    "dispatch:lease_expired",
+    "dispatch:indeterminate",
+    "limit:escalate",
+];
+
+/// A value that a dispatch never has would make a rule that never applies.
+fn check_dispatch(field: &str, op: Operator, value: &Node, cx: &mut Decoder<'_>) {
+    let listed = match (op, value.as_sequence()) {
+        (Operator::In | Operator::NotIn, Some(items)) => items,
+        (Operator::Eq | Operator::Neq, _) => std::slice::from_ref(value),
+        _ => return,
+    };
+    for item in listed {
+        let text = item.as_str().unwrap_or_default();
+        let short = field == "dispatch.outcome" && text == "indeterminate";
+        if !short && !DISPATCH_VALUES.contains(&text) {
+            let near = crate::names::nearest(text, DISPATCH_VALUES);
+            let said =
+                near.map_or_else(|| "never happens".to_owned(), |near| format!("did you mean `{near}`?"));
+            cx.push(
+                Diagnostic::new(&code::INVALID_CONDITION, format!("`{field}` is never `{text}`"))
+                    .label(item.span, said)
+                    .help(format!("one of: {}", DISPATCH_VALUES.join(", "))),
+            );
+        }
+    }
 }
 
 fn field_problem(field: &str) -> Option<&'static str> {

@@ -2,7 +2,7 @@
 
 use super::credential::refuse_credentials_below;
 use super::{ConditionDoc, Kind, Metadata};
-use crate::decode::{Count, Decode, Decoder, document, keywords, none_refused};
+use crate::decode::{Count, Decode, Decoder, document, keywords, none_refused, refuse_ambiguous};
 use crate::diagnostics::{Diagnostic, code};
 use crate::names::{BoundaryId, LogicalId};
 use crate::node::Node;
@@ -159,6 +159,7 @@ impl PolicyDocument {
     pub(super) fn check(&self, cx: &mut Decoder<'_>) {
         let spec = &self.spec;
         if let Some(allow) = &spec.allow {
+            allow.value.iter().for_each(|value| refuse_ambiguous(value, &mut cx.diagnostics));
             match &spec.scope {
                 Some(Spanned { value: Scope::Tool(_), .. }) => {}
                 Some(Spanned { value: Scope::Agent, span }) => cx.push(
@@ -203,6 +204,7 @@ impl PolicyDocument {
                 cx.wrong_type(runtime, "a map");
             }
             refuse_credentials_below(runtime, cx);
+            refuse_ambiguous(runtime, &mut cx.diagnostics);
         }
     }
 }

@@ -27,6 +27,12 @@ pub(in super::super) fn lock(context: &mut Context<'_, '_>, args: &LockArgs) -> 
     let Some(resolved) = compilation.resolved.filter(|_| compilation.compiled.is_some()) else {
         return context.fail();
     };
+    if !resolved.bundle.is_whole() {
+        let message =
+            format!("`{}` is one document of a bundle; a lock is of the whole", resolved.bundle.entry);
+        context.session.push(Diagnostic::new(&code::NO_BUNDLE, message).help("name the bundle's directory"));
+        return context.fail();
+    }
     if let LockMode::Update(ids) = &mode {
         let known = |id: &&LogicalId| !resolved.choices.iter().any(|choice| choice.id == **id);
         if let Some(unknown) = ids.iter().find(known) {

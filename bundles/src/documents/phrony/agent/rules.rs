@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::super::Reference;
-use super::super::credential::{refuse_credential, refuse_credentials_below};
+use super::super::credential::{credential_shape, refuse_credential, refuse_credentials_below};
 use super::{AgentDocument, AuthScheme, Binding, McpServer, Model, OutputFormat};
-use crate::decode::Decoder;
+use crate::decode::{Decoder, refuse_ambiguous};
 use crate::diagnostics::{Diagnostic, code};
 use crate::names::nearest;
 use crate::source::Spanned;
@@ -67,6 +67,7 @@ fn check_model(model: &Model, cx: &mut Decoder<'_>) {
             cx.wrong_type(options, "a map");
         }
         refuse_credentials_below(options, cx);
+        refuse_ambiguous(options, &mut cx.diagnostics);
     }
 }
 
@@ -233,6 +234,10 @@ fn check_header(header: &Spanned<String>, cx: &mut Decoder<'_>) {
 }
 
 fn check_url(url: &Spanned<String>, schemes: &[&str], wanted: &str, cx: &mut Decoder<'_>) {
+    if credential_shape(&url.value).is_some() {
+        refuse_credential(&url.value, url.span, cx);
+        return;
+    }
     let host = schemes.iter().find_map(|scheme| url.value.strip_prefix(scheme));
     let has_host = host.is_some_and(|rest| {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or("");
@@ -244,7 +249,6 @@ fn check_url(url: &Spanned<String>, schemes: &[&str], wanted: &str, cx: &mut Dec
                 .label(url.span, wanted),
         );
     }
-    refuse_credential(&url.value, url.span, cx);
 }
 
 fn check_output(agent: &AgentDocument, cx: &mut Decoder<'_>) {

@@ -216,7 +216,7 @@ pub(crate) fn refuse_ambiguous(node: &Node, diagnostics: &mut Vec<Diagnostic>) {
         ),
         NodeValue::Sequence(items) => items.iter().for_each(|item| refuse_ambiguous(item, diagnostics)),
         NodeValue::Mapping(entries) => {
-            entries.iter().for_each(|(_, value)| refuse_ambiguous(value, diagnostics))
+            entries.iter().for_each(|(_, value)| refuse_ambiguous(value, diagnostics));
         }
         NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::String(_) => {}
     }

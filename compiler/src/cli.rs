@@ -143,11 +143,20 @@ impl Counts {
 }
 
 impl Context<'_, '_> {
-    /// Sorts what was found; for people, draws it on standard error.
+    /// Sorts what was found and draws it on standard error, unless it is part of the JSON that a command prints.
     fn say(&mut self) -> Result<Counts, CliError> {
+        self.draw(self.format == Format::Human)
+    }
+
+    /// [`Context::say`] for commands whose JSON is data alone.
+    fn say_beside(&mut self) -> Result<Counts, CliError> {
+        self.draw(true)
+    }
+
+    fn draw(&mut self, shown: bool) -> Result<Counts, CliError> {
         let Session { diagnostics, sources, .. } = &mut self.session;
         sort(diagnostics, sources);
-        if self.format == Format::Human {
+        if shown {
             let style = Style { color: self.io.color };
             for diagnostic in diagnostics.iter() {
                 self.io.stderr.write_all(render(diagnostic, sources, style).as_bytes())?;

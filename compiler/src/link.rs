@@ -325,6 +325,15 @@ impl Linker<'_> {
             }
             return;
         }
+        if policy.policy.allow.is_some() && !has_one_argument(site) {
+            let message = format!(
+                "`{}` lists values of one argument, and `{}` has several or none",
+                policy.head.id, site.id
+            );
+            let diagnostic = Diagnostic::new(&code::INVALID_CONDITION, message);
+            let diagnostic = self.session.label(diagnostic, policy.scope_origin, "which argument?");
+            self.session.push(diagnostic.help("write `conditions` with `field`, `op: in` and `value`"));
+        }
         self.keep(policy);
         attached.here.insert(Attachment { by, policy: policy.policy.id.clone() });
     }
@@ -503,6 +512,18 @@ fn concerns_arguments(policy: &Policy, site: &Site<'_>) -> bool {
     conditions.fields().any(|field| {
         let name = field.split(['.', '[']).next().unwrap_or(field);
         field.starts_with("dispatch.") || field.starts_with("phrony.") || declared.contains(name)
+    })
+}
+
+/// Whether the contract declares exactly one argument, so that a list of values has one meaning.
+fn has_one_argument(site: &Site<'_>) -> bool {
+    let [own, contract] = site.schemas;
+    contract.or(own).is_some_and(|schema| {
+        is_plain(schema)
+            && schema
+                .get("properties")
+                .and_then(Value::as_object)
+                .is_some_and(|properties| properties.len() == 1)
     })
 }
 

@@ -221,6 +221,5 @@ pub(crate) fn bundle_head(
     document: &bailiwick_bundles::documents::phrony::BundleDocument,
     node: &Node,
 ) -> Option<crate::manifest::Head> {
-    let extensions = [&document.extensions, &document.metadata.extensions, &document.spec.extensions];
-    head::lower(session, place, &document.metadata, &extensions, &node.to_json())
+    head::lower(session, place, &document.metadata, &node.to_json())
 }

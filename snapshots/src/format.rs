@@ -490,7 +490,7 @@ pub struct Evidence {
     /// Framework packs by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub frameworks: BTreeMap<String, Framework>,
-    /// `x-` keys of the document.
+    /// `x-` keys of the document, by JSON pointer into it.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extensions: Map<String, Value>,
 }

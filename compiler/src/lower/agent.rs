@@ -53,8 +53,7 @@ pub(super) fn lower(
         strict: value(output.strict.as_ref()),
         on_invalid: value(output.on_invalid.as_ref()),
     });
-    let extensions = [&agent.extensions, &agent.metadata.extensions, &spec.extensions];
-    let head = head::lower(session, place, &agent.metadata, &extensions, &content.value)?;
+    let head = head::lower(session, place, &agent.metadata, &content.value)?;
     let mut servers: Vec<Server> = spec.mcp_servers.iter().map(lower_server).collect();
     servers.sort_by(|a, b| a.name.cmp(&b.name));
     let mut capabilities: Vec<String> = spec.capabilities.iter().map(|name| name.value.clone()).collect();

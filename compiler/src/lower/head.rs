@@ -1,21 +1,19 @@
 //! `metadata` of every kind.
 
 use bailiwick_bundles::documents::phrony::{API_VERSION, Metadata, StringMap};
-use bailiwick_bundles::{Diagnostic, Digest, Extensions, code};
+use bailiwick_bundles::{Diagnostic, Digest, code, escape};
 use bailiwick_snapshots::{CanonicalError, Evidence, Framework, canonical_digest};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Place;
 use crate::catalogs::YANKED;
 use crate::manifest::Head;
 use crate::session::Session;
 
-/// `extensions` are the `x-` keys of the whole document, outermost first.
 pub(super) fn lower(
     session: &mut Session,
     place: Place<'_>,
     metadata: &Metadata,
-    extensions: &[&Extensions],
     content: &Value,
 ) -> Option<Head> {
     let content_hash: Digest = match content_hash(content) {
@@ -39,7 +37,7 @@ pub(super) fn lower(
         home: place.home.clone(),
         path: place.folder.display(place.path),
         origin: session.origin(metadata.name.span),
-        evidence: evidence(metadata, extensions),
+        evidence: evidence(metadata, content),
         boundaries,
         content_hash,
     })
@@ -61,7 +59,9 @@ fn content_hash(content: &Value) -> Result<Digest, CanonicalError> {
     canonical_digest(&content)
 }
 
-fn evidence(metadata: &Metadata, extensions: &[&Extensions]) -> Evidence {
+fn evidence(metadata: &Metadata, content: &Value) -> Evidence {
+    let mut extensions = Map::new();
+    collect_extensions(content, "", &mut extensions);
     let governance = metadata.governance.as_ref();
     let mut classifications: Vec<String> = governance
         .iter()
@@ -88,7 +88,32 @@ fn evidence(metadata: &Metadata, extensions: &[&Extensions]) -> Evidence {
                 (framework.pack.value.clone(), Framework { payload, validated: framework.validated })
             })
             .collect(),
-        extensions: extensions.iter().flat_map(|extensions| extensions.to_json()).collect(),
+        extensions,
+    }
+}
+
+/// The `x-` keys of a document by JSON pointer. What people write as they like (schemas, options, payloads) has keys of
+/// its own, which are not ours to pick from.
+fn collect_extensions(value: &Value, pointer: &str, found: &mut Map<String, Value>) {
+    const OPAQUE: [&str; 8] =
+        ["inline", "provider_options", "runtime", "frameworks", "value", "allow", "labels", "annotations"];
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                let pointer = format!("{pointer}/{}", escape(key));
+                if key.starts_with("x-") {
+                    found.insert(pointer, value.clone());
+                } else if !OPAQUE.contains(&key.as_str()) {
+                    collect_extensions(value, &pointer, found);
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                collect_extensions(item, &format!("{pointer}/{at}"), found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

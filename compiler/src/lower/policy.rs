@@ -17,8 +17,7 @@ pub(super) fn lower(
     content: &Content,
 ) -> Option<PolicyManifest> {
     let spec = &document.spec;
-    let extensions = [&document.extensions, &document.metadata.extensions, &spec.extensions];
-    let head = head::lower(session, place, &document.metadata, &extensions, &content.value)?;
+    let head = head::lower(session, place, &document.metadata, &content.value)?;
     let mut implements: Vec<_> = head.boundaries.iter().map(|(boundary, _)| boundary.clone()).collect();
     implements.sort();
     implements.dedup();

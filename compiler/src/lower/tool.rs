@@ -22,8 +22,7 @@ pub(super) fn lower(
         .as_ref()
         .and_then(|object| schema(session, place, object, &pointer(&["spec", "output_schema"]), content));
     let cases = spec.extensions.get(CASES).map_or_else(Vec::new, |node| cases(session, place, node, content));
-    let extensions = [&tool.extensions, &tool.metadata.extensions, &spec.extensions];
-    let head = head::lower(session, place, &tool.metadata, &extensions, &content.value)?;
+    let head = head::lower(session, place, &tool.metadata, &content.value)?;
     let class_span = spec.side_effect_class.as_ref().map_or(tool.metadata.name.span, |class| class.span);
     let mut requires_capabilities: Vec<String> = spec
         .available_when

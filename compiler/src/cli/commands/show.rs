@@ -24,7 +24,7 @@ enum Part<'s> {
 
 pub(in super::super) fn show(context: &mut Context<'_, '_>, args: &ShowArgs) -> Result<u8, CliError> {
     let Some(loaded) = load_source(context, &args.source) else { return context.fail() };
-    context.say()?;
+    context.say_beside()?;
     let Some(name) = &args.part else {
         match context.format {
             Format::Json => write_json(context.io.stdout, &loaded.snapshot.to_value())?,
@@ -68,7 +68,7 @@ pub(in super::super) fn show(context: &mut Context<'_, '_>, args: &ShowArgs) -> 
 
 pub(in super::super) fn tree(context: &mut Context<'_, '_>, args: &SourceArgs) -> Result<u8, CliError> {
     let Some(loaded) = load_source(context, args) else { return context.fail() };
-    context.say()?;
+    context.say_beside()?;
     let snapshot = &loaded.snapshot;
     match context.format {
         Format::Json => {

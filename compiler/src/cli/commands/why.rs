@@ -32,7 +32,7 @@ pub(in super::super) fn why(context: &mut Context<'_, '_>, args: &WhyArgs) -> Re
         context.session.push(Diagnostic::new(&code::REF_NOT_FOUND, message).maybe_help(near));
         return context.fail();
     }
-    context.say()?;
+    context.say_beside()?;
     let lock = resolved.bundle.folder.display(LOCK_FILE);
     match context.format {
         Format::Json => {

@@ -320,15 +320,13 @@ impl Bundle {
         kind: Kind,
         asked: Span,
     ) -> Option<Manifest> {
-        // A file that failed to lower was reported; one that the walk did not take for a document was not.
+        let lowered;
         let documents = match self.files.get(path) {
             Some(documents) => documents.as_slice(),
+            // The walk did not take it for a document, or it lies where the walk does not look.
             None => {
-                let read = session.parse(&self.folder, path, Some(asked))?;
-                for node in read.nodes?.iter() {
-                    decode(session, node);
-                }
-                return None;
+                lowered = self.lower_file(session, path, asked)?;
+                lowered.as_slice()
             }
         };
         let mut matching = documents.iter().filter(|manifest| manifest.kind() == kind);
@@ -355,6 +353,21 @@ impl Bundle {
                 None
             }
         }
+    }
+
+    /// Every document of a file that is referred to by its path.
+    fn lower_file(&self, session: &mut Session, path: &str, asked: Span) -> Option<Vec<Manifest>> {
+        let read = session.parse(&self.folder, path, Some(asked))?;
+        let nodes = read.nodes.clone()?;
+        if nodes.is_empty() && !session.has_said(read.file) {
+            session.push(
+                Diagnostic::new(&code::EMPTY_DOCUMENT, "the file holds no document")
+                    .label(Span::of_file(read.file), "nothing here")
+                    .label(asked, "refers to it"),
+            );
+        }
+        let place = Place { folder: &self.folder, home: &Home::Bundle, path };
+        Some(nodes.iter().filter_map(|node| lower(session, place, node)).collect())
     }
 
     /// The document of the entry file, for a bundle that no Bundle document names.

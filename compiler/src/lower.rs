@@ -83,8 +83,21 @@ impl Content {
     }
 }
 
-/// The schema of a schema object at `pointer` of the document.
+/// The schema of a schema object at `pointer` of the document. `None` only where an error was said: a schema that is
+/// lost would grant more than was written.
 fn schema(
+    session: &mut Session,
+    place: Place<'_>,
+    object: &SchemaObject,
+    pointer: &str,
+    content: &mut Content,
+) -> Option<Arc<SchemaSource>> {
+    let origin = session.origin(object.span());
+    let found = read_schema(session, place, object, pointer, content);
+    session.or_refuse(found, origin, "the schema")
+}
+
+fn read_schema(
     session: &mut Session,
     place: Place<'_>,
     object: &SchemaObject,
@@ -98,7 +111,7 @@ fn schema(
         SchemaObject::File { reference, version, .. } => {
             let path = find(session, place, reference, version.as_ref(), RefKind::Schema)?;
             let read = session.parse(place.folder, &path, Some(reference.span))?;
-            let node = only_document(session, &read, reference.span)?;
+            let node = session.only_document(&read, reference.span)?;
             session.bundle_schema(place.folder, &path, &node)
         }
     };
@@ -106,34 +119,6 @@ fn schema(
     let origin = session.origin(object.span());
     session.compile(&source, origin)?;
     Some(Arc::new(source))
-}
-
-/// The one value in a file that is not a document.
-fn only_document(session: &mut Session, read: &crate::session::ReadFile, asked: Span) -> Option<Arc<Node>> {
-    let nodes = read.nodes.as_ref()?;
-    match nodes.as_slice() {
-        [node] => Some(Arc::clone(node)),
-        [] => {
-            // A syntax fault was said already; an empty YAML file was not.
-            if !session.has_said(read.file) {
-                session.push(
-                    Diagnostic::new(&code::EMPTY_DOCUMENT, "the file is empty")
-                        .label(Span::of_file(read.file), "nothing here")
-                        .label(asked, "refers to it"),
-                );
-            }
-            None
-        }
-        [_, second, ..] => {
-            session.push(
-                Diagnostic::new(&code::SYNTAX, "the file holds more than one document")
-                    .label(second.span, "a second one")
-                    .label(asked, "refers to one")
-                    .help("leave one document in the file"),
-            );
-            None
-        }
-    }
 }
 
 /// The path of a file reference.
@@ -170,7 +155,7 @@ fn instructions_file(
             .map(|text| text.as_ref().to_owned());
     }
     let read = session.parse(place.folder, &path, Some(reference.span))?;
-    let node = only_document(session, &read, reference.span)?;
+    let node = session.only_document(&read, reference.span)?;
     let text = match &node.value {
         NodeValue::Mapping(entries) => {
             for (key, _) in

@@ -78,6 +78,7 @@ pub fn compile(
     mode: &LockMode,
 ) -> Compilation {
     let before = session.diagnostics.len();
+    session.begin();
     let Some(entered) = bundle::enter(session, path, cwd) else {
         return Compilation { resolved: None, compiled: None, environment: Environment::default() };
     };

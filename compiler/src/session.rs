@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bailiwick_bundles::{
-    Diagnostic, FileFault, FileId, Folder, Node, SchemaSource, SourceMap, Span, add_text, code, read_json,
-    read_yaml,
+    Diagnostic, FileFault, FileId, Folder, Node, SchemaSource, Severity, SourceMap, Span, add_text, code,
+    read_json, read_yaml,
 };
 use bailiwick_narrowing::{Schema, SchemaError, SchemaErrorKind};
 
@@ -36,6 +36,8 @@ pub struct Session {
     pub origins: Origins,
     /// By displayed path; `None` where the file could not be read, which was said.
     files: BTreeMap<String, Option<ReadFile>>,
+    /// Where the diagnostics of the bundle begin that is compiled.
+    begun: usize,
     /// By serialised schema.
     schemas: BTreeMap<String, Result<Arc<Schema>, SchemaError>>,
 }
@@ -56,11 +58,28 @@ impl Session {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Whether a fault was found in a file.
+    /// Whether an error was found in a file.
     pub(crate) fn has_said(&self, file: FileId) -> bool {
-        self.diagnostics
-            .iter()
-            .any(|diagnostic| diagnostic.labels.iter().any(|label| label.span.file == file))
+        let here =
+            |diagnostic: &Diagnostic| diagnostic.labels.first().is_some_and(|label| label.span.file == file);
+        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error && here(diagnostic))
+    }
+
+    /// Where the compilation of one bundle begins.
+    pub(crate) fn begin(&mut self) {
+        self.begun = self.diagnostics.len();
+    }
+
+    /// Gives `found` back. Where nothing was found and no error says why, one is said here: what is lost must never
+    /// be published without it.
+    pub(crate) fn or_refuse<T>(&mut self, found: Option<T>, origin: Origin, what: &str) -> Option<T> {
+        let errors = self.diagnostics.iter().skip(self.begun).filter(|d| d.severity == Severity::Error);
+        if found.is_none() && errors.count() == 0 {
+            let diagnostic = Diagnostic::new(&code::REF_NOT_FOUND, format!("{what} cannot be used"));
+            let diagnostic = self.label(diagnostic, origin, "referred to here");
+            self.push(diagnostic.help("check that the file holds one document of the kind that is meant"));
+        }
+        found
     }
 
     /// Adds a label at `origin`, where a text is behind it.
@@ -151,13 +170,41 @@ impl Session {
         })
     }
 
+    /// The one value in a file that is not a document of a dialect.
+    pub(crate) fn only_document(&mut self, read: &ReadFile, asked: Span) -> Option<Arc<Node>> {
+        let nodes = read.nodes.as_ref()?;
+        match nodes.as_slice() {
+            [node] => Some(Arc::clone(node)),
+            [] => {
+                // A syntax fault was said already; a file without content was not.
+                if !self.has_said(read.file) {
+                    self.push(
+                        Diagnostic::new(&code::EMPTY_DOCUMENT, "the file is empty")
+                            .label(Span::of_file(read.file), "nothing here")
+                            .label(asked, "refers to it"),
+                    );
+                }
+                None
+            }
+            [_, second, ..] => {
+                self.push(
+                    Diagnostic::new(&code::SYNTAX, "the file holds more than one document")
+                        .label(second.span, "a second one")
+                        .label(asked, "refers to one")
+                        .help("leave one document in the file"),
+                );
+                None
+            }
+        }
+    }
+
     /// The self-contained schema at `node` of file `path` in `folder`.
     pub fn bundle_schema(&mut self, folder: &Folder, path: &str, node: &Arc<Node>) -> SchemaSource {
         let mut found = Vec::new();
         let source = {
             let mut open = |path: &str, asked: Span| {
                 let read = self.parse(folder, path, Some(asked))?;
-                read.nodes.as_ref()?.first().cloned()
+                self.only_document(&read, asked)
             };
             SchemaSource::bundle(node, path, &mut open, &mut found)
         };

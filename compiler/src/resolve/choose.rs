@@ -87,6 +87,11 @@ impl<'a> Chooser<'a> {
 
     /// The document that `ask`, which stands in a document of `home`, refers to. Faults are said.
     pub(super) fn choose(&mut self, ask: &Ask, kind: Kind, home: &Home) -> Option<Fetched> {
+        let found = self.find(ask, kind, home).filter(|found| fits(found, kind));
+        self.session.or_refuse(found, ask.origin, &format!("`{}`", ask.reference.target()))
+    }
+
+    fn find(&mut self, ask: &Ask, kind: Kind, home: &Home) -> Option<Fetched> {
         match &ask.reference {
             Reference::Path(path) => self.by_path(path, kind, home, ask.origin).map(Fetched::Manifest),
             Reference::Logical { id, constraint } => {
@@ -393,6 +398,14 @@ impl<'a> Chooser<'a> {
                 Fetched::Manifest(_) | Fetched::Frozen(..) => None,
             })
             .collect()
+    }
+}
+
+/// Whether what was found is of the kind that was asked for.
+fn fits(found: &Fetched, kind: Kind) -> bool {
+    match found {
+        Fetched::Manifest(manifest) => manifest.kind() == kind,
+        Fetched::Frozen(..) => kind == Kind::Agent,
     }
 }
 

@@ -75,15 +75,10 @@ pub(crate) fn samples() -> Vec<File> {
 /// The bundles of the samples.
 pub(crate) const SAMPLES: [&str; 2] = ["weather-assistant", "payment-desk"];
 
-/// Those of them, in `there`, that compile.
-pub(crate) fn compiling(there: &Scratch) -> Vec<&'static str> {
-    SAMPLES.into_iter().filter(|sample| outcome(&there.path, sample).compiled.is_some()).collect()
-}
-
 /// The files of one generated bundle.
 pub(crate) fn generated() -> impl Strategy<Value = Vec<File>> {
     (any::<u64>(), 0_usize..5, 0_usize..4).prop_map(|(seed, tools, policies)| {
-        Fleet { bundles: 1, tools, narrowed: 0, policies, seed }.bundle(0)
+        Fleet { bundles: 1, tools, narrowed: tools / 2, policies, seed }.bundle(0)
     })
 }
 

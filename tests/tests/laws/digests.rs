@@ -59,7 +59,7 @@ proptest! {
         which in any::<prop::sample::Index>(),
         change in 0..CHANGES.len(),
     ) {
-        let mut files = Fleet { bundles: 1, tools: 3, narrowed: 0, policies: 2, seed }.bundle(0);
+        let mut files = Fleet { bundles: 1, tools: 3, narrowed: 1, policies: 2, seed }.bundle(0);
         let before = outcome(&Scratch::with(&files).path, ".");
         let mut tools: Vec<&mut File> =
             files.iter_mut().filter(|file| file.path.starts_with("tools/")).collect();

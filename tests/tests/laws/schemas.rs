@@ -4,13 +4,10 @@ use bailiwick_narrowing::{Budget, Schema, Verdict, contains, contract_form, effe
 use bailiwick_tests::fleet::File;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::bundle::{Scratch, file, outcome};
 use crate::cases;
-
-/// Whether schemas refer to parts of themselves.
-const REFERENCES: bool = false;
 
 /// The names that objects here have; few, so that schemas speak of the same ones.
 const NAMES: [&str; 4] = ["a", "b", "c", "title"];
@@ -190,7 +187,7 @@ proptest! {
     #![proptest_config(cases(300))]
 
     #[test]
-    fn effective_is_both(tool in schema(REFERENCES), binding in schema(REFERENCES), instances in instances()) {
+    fn effective_is_both(tool in schema(true), binding in schema(true), instances in instances()) {
         let (outer, inner) = (Schema::compile(&tool).unwrap(), Schema::compile(&binding).unwrap());
         let both = effective(&tool, &binding);
         let enforced = Schema::compile(&both).unwrap();
@@ -204,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn annotations_do_not_decide(schema in schema(REFERENCES), instances in instances()) {
+    fn annotations_do_not_decide(schema in schema(true), instances in instances()) {
         let form = contract_form(&schema);
         let (whole, bare) = (Schema::compile(&schema).unwrap(), Schema::compile(&form).unwrap());
         for instance in &instances {
@@ -213,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_proven_is_so(tool in schema(REFERENCES), binding in schema(REFERENCES), instances in instances()) {
+    fn what_is_proven_is_so(tool in schema(true), binding in schema(true), instances in instances()) {
         let (outer, inner) = (Schema::compile(&tool).unwrap(), Schema::compile(&binding).unwrap());
         let enforced = Schema::compile(&effective(&tool, &binding)).unwrap();
         for (outer, inner) in [(&outer, &inner), (&outer, &enforced), (&inner, &enforced)] {
@@ -258,8 +255,8 @@ proptest! {
     /// Whatever a binding says: what is published accepts only what contract and binding both accept.
     #[test]
     fn nothing_is_published_that_widens(
-        tool in schema(REFERENCES),
-        binding in prop::option::weighted(0.8, schema(REFERENCES)),
+        tool in schema(true),
+        binding in prop::option::weighted(0.8, schema(true)),
         repeats in any::<bool>(),
         instances in instances(),
     ) {
@@ -276,6 +273,50 @@ proptest! {
         for instance in &instances {
             let expected = contract.accepts(instance) && own.accepts(instance);
             prop_assert_eq!(compiled.accepts(instance), expected, "{} by {}", instance, enforced);
+        }
+    }
+}
+
+/// A contract of plain limits, and a binding that lowers some of them.
+fn limits() -> impl Strategy<Value = (Value, Value, Value)> {
+    let limit = (1_u64..50, 0_u64..50, prop::option::of(0_u64..80));
+    prop::collection::btree_map(select(NAMES.to_vec()), limit, 1..4).prop_map(|limits| {
+        let mut contract = Map::new();
+        let mut binding = Map::new();
+        let mut probe = Map::new();
+        for (name, (low, span, own)) in limits {
+            contract.insert(name.into(), json!({ "type": "integer", "minimum": low, "maximum": low + span }));
+            if let Some(own) = own {
+                binding.insert(name.into(), json!({ "maximum": own }));
+                probe.insert(name.into(), json!(own));
+            }
+        }
+        let required: Vec<String> = contract.keys().cloned().collect();
+        let contract = json!({
+            "type": "object", "properties": contract, "required": required, "additionalProperties": false
+        });
+        (contract, json!({ "properties": binding }), Value::Object(probe))
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(40))]
+
+    /// Plain limits are always decided: a lower one narrows, a higher one is refused.
+    #[test]
+    fn plain_limits_are_decided((contract, binding, probe) in limits()) {
+        let there = Scratch::with(&tool_and_agent(&contract, Some(&binding)));
+        let outcome = outcome(&there.path, ".");
+        let of = |name: &str, limit: &str| contract["properties"][name][limit].as_u64().unwrap();
+        let widens = probe.as_object().unwrap().iter().any(|(name, own)| {
+            // A limit below all that the contract takes leaves nothing, and nothing cannot be too much.
+            own.as_u64().unwrap() > of(name, "maximum")
+        });
+        let empty = probe.as_object().unwrap().iter().any(|(name, own)| own.as_u64().unwrap() < of(name, "minimum"));
+        let codes: Vec<_> = outcome.said.iter().map(|(_, code, _)| *code).collect();
+        prop_assert!(!codes.contains(&"narrow::undecided"), "{:?}", outcome.said);
+        if !empty {
+            prop_assert_eq!(codes.contains(&"narrow::widened"), widens, "{:?}", outcome.said);
         }
     }
 }

@@ -103,7 +103,7 @@ impl Case {
                     continue;
                 }
                 Line::Run { arguments, shown } => {
-                    let _ = write!(stderr, "$ {shown}\n");
+                    let _ = writeln!(stderr, "$ {shown}");
                     let _ = write!(stdout, "$ {shown}");
                     variables.fill(arguments)
                 }

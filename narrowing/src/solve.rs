@@ -90,6 +90,7 @@ pub(crate) struct Solver<'a> {
     /// Empty states that lean on an open one.
     leaning: Vec<Box<[Literal]>>,
     rules: Vec<(Literal, &'static str)>,
+    left_out: Option<Literal>,
 }
 
 impl<'a> Solver<'a> {
@@ -105,6 +106,7 @@ impl<'a> Solver<'a> {
             memo: HashMap::new(),
             leaning: Vec::new(),
             rules: Vec::new(),
+            left_out: None,
         }
     }
 
@@ -113,8 +115,9 @@ impl<'a> Solver<'a> {
         &self.rules
     }
 
-    pub(crate) fn steps_left(&self) -> u32 {
-        self.steps
+    /// An assertion that was left out of the constraints, if one was.
+    pub(crate) fn left_out(&self) -> Option<Literal> {
+        self.left_out
     }
 
     pub(crate) fn graph(&self, literal: Literal) -> &'a Graph {

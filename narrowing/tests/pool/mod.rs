@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// Instances made from what the schemas mention, without duplicates.
-pub fn instances<'a>(schemas: &[&'a Value], known: impl Iterator<Item = &'a Value>) -> Vec<Value> {
+pub(crate) fn instances<'a>(schemas: &[&'a Value], known: impl Iterator<Item = &'a Value>) -> Vec<Value> {
     let mut pool: Vec<Value> = vec![
         json!(null),
         json!(true),
@@ -54,7 +54,7 @@ fn harvest(schema: &Value, pool: &mut Vec<Value>) {
             ) => {
                 if let Some(limit) = limit.as_i64() {
                     pool.extend([limit - 1, limit, limit + 1].map(|value| json!(value)));
-                    pool.push(json!(limit as f64 + 0.5));
+                    pool.push(json!(f64::from(i32::try_from(limit).unwrap_or(0)) + 0.5));
                 } else if let Some(limit) = limit.as_f64() {
                     pool.extend([limit, limit + 0.25, limit - 0.25].map(|value| json!(value)));
                 }
@@ -86,13 +86,8 @@ fn harvest(schema: &Value, pool: &mut Vec<Value>) {
             }
             _ => {}
         }
-        match value {
-            Value::Array(list) => list.iter().for_each(|value| harvest(value, pool)),
-            Value::Object(_) => {
-                harvest(value, pool);
-                value.as_object().into_iter().flat_map(Map::values).for_each(|value| harvest(value, pool));
-            }
-            _ => {}
-        }
+        harvest(value, pool);
+        value.as_array().into_iter().flatten().for_each(|value| harvest(value, pool));
+        value.as_object().into_iter().flat_map(Map::values).for_each(|value| harvest(value, pool));
     }
 }

@@ -42,6 +42,11 @@ pub fn intent(tool: &Value, binding: &Value) -> Value {
 }
 
 fn fill(tool: &Value, binding: &Value, dialect: Dialect) -> Value {
+    if *tool == false
+        && binding.as_object().is_some_and(|stated| stated.keys().all(|keyword| says_nothing(keyword)))
+    {
+        return tool.clone();
+    }
     let (Value::Object(from), Value::Object(stated)) = (tool, binding) else {
         return binding.clone();
     };
@@ -85,7 +90,7 @@ fn fill_beside_reference(from: &Map<String, Value>, stated: &Map<String, Value>,
         let mut object = object.clone();
         let Some(reference) = object.remove("$ref") else { return object };
         // What stood beside it said nothing, but definitions are still pointed to.
-        object.retain(|keyword, _| is_structure(keyword) || is_annotation(keyword));
+        object.retain(|keyword, _| says_nothing(keyword));
         object.insert("allOf".to_owned(), json!([{"$ref": reference}]));
         object
     };
@@ -125,6 +130,10 @@ fn is_closed(object: &Map<String, Value>) -> bool {
     ["additionalProperties", "unevaluatedProperties"]
         .iter()
         .any(|keyword| object.get(*keyword) == Some(&Value::Bool(false)))
+}
+
+fn says_nothing(keyword: &str) -> bool {
+    is_structure(keyword) || is_annotation(keyword)
 }
 
 fn inherits(keyword: &str, stated: &Map<String, Value>) -> bool {

@@ -14,7 +14,7 @@ use crate::data;
 use crate::node::{Kind, Types};
 
 /// Options whose parts are looked into before branching.
-const MAX_PROBED: usize = 600;
+const MAX_PROBED: usize = 20_000;
 
 /// Options tried one by one before branching, where several choices could rule each other out.
 const MAX_TRIED: usize = 160;
@@ -165,6 +165,9 @@ impl<'a> Solver<'a> {
         if facts.members.is_some() {
             return self.try_members(state, &facts);
         }
+        if !facts.choices.is_empty() && !self.are_properties_possible(&facts) {
+            return Answer::Empty;
+        }
         if self.probe(&mut facts).is_err() || self.try_options(&mut facts).is_err() {
             return Answer::Empty;
         }
@@ -194,7 +197,7 @@ impl<'a> Solver<'a> {
             let mut forced = None;
             let mut at = 0;
             while let Some(choice) = facts.choices.get(at) {
-                if self.step().is_err() {
+                if self.spend(choice.options.len()).is_err() {
                     return Ok(());
                 }
                 if choice.options.iter().any(|option| self.is_settled(facts, option)) {
@@ -264,6 +267,9 @@ impl<'a> Solver<'a> {
         while let Some(choice) = facts.choices.get(at).cloned() {
             let mut kept = Vec::with_capacity(choice.options.len());
             for option in &choice.options {
+                if self.spend(facts.choices.len() + facts.asserted.len()).is_err() {
+                    return Ok(());
+                }
                 let mut tried = facts.clone();
                 tried.choices.swap_remove(at);
                 let met = option.iter().try_for_each(|goal| self.meet(&mut tried, goal));

@@ -165,7 +165,7 @@ fn tighten_max(known: &mut Option<u64>, max: u64) {
 impl<'a> Solver<'a> {
     /// Adds a literal and everything it says outright; what it leaves open becomes a choice.
     pub(super) fn assert(&mut self, facts: &mut Facts<'a>, literal: Literal) -> Result<(), Contradiction> {
-        if facts.asserted.contains(&literal) || self.step().is_err() {
+        if facts.asserted.contains(&literal) || self.spend(facts.asserted.len()).is_err() {
             // Out of steps: an assertion left out is safe, and the search ends soon.
             return Ok(());
         }

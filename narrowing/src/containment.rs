@@ -1,49 +1,72 @@
 //! Is the inner schema contained in the outer one?
 //!
-//! Asked as: is there a value of the inner schema that the outer one rejects? The solver answers; what it finds counts only
-//! when both validators agree.
+//! Asked as: is there a value that the inner schema accepts and the outer one rejects? The solver answers; what it finds
+//! counts only when both validators agree.
 
 use serde_json::Value;
 
 use crate::budget::Budget;
+use crate::offence::offence;
 use crate::schema::Schema;
 use crate::solve::{Answer, Cause, Doubt, Literal, Side, Solver};
 use crate::verdict::{Emptiness, Offence, Proof, Reason, Rule, Verdict, Witness};
 
 /// Whether every instance of `inner` is an instance of `outer`.
+///
+/// `Undecided` must be treated as a refusal. The verdict depends on the schemas and the budget alone.
+///
+/// ```
+/// use bailiwick_narrowing::{Budget, Schema, Verdict, contains};
+/// use serde_json::json;
+///
+/// let outer = Schema::compile(&json!({"type": "string", "pattern": "^https?://"}))?;
+/// let inner = Schema::compile(&json!({"type": "string", "pattern": "^https://api\\."}))?;
+/// assert!(matches!(contains(&outer, &inner, &Budget::default()), Verdict::Contained(_)));
+///
+/// let Verdict::Escapes(witness) = contains(&inner, &outer, &Budget::default()) else { panic!() };
+/// assert_eq!(witness.instance(), "http://");
+/// assert_eq!(witness.offence().keyword, "pattern");
+/// # Ok::<(), bailiwick_narrowing::SchemaError>(())
+/// ```
 pub fn contains(outer: &Schema, inner: &Schema, budget: &Budget) -> Verdict {
     if outer.value() == inner.value() {
         return Verdict::Contained(Proof::new(vec![Rule { pointer: String::new(), name: "equal" }]));
     }
     let mut solver = Solver::new(inner.graph(), Some(outer.graph()), budget);
-    let state = vec![
-        Literal::new(Side::Inner, inner.graph().root),
-        Literal::new(Side::Outer, outer.graph().root).negated(),
-    ];
+    let rejected = Literal::new(Side::Outer, outer.graph().root).negated();
+    let state = vec![Literal::new(Side::Inner, inner.graph().root), rejected];
     match solver.decide(state) {
-        Answer::Empty if solver.steps_left() > 0 => Verdict::Contained(proof(&solver)),
+        Answer::Empty => Verdict::Contained(proof(&solver)),
         Answer::Found(instance) if inner.accepts(&instance) && !outer.accepts(&instance) => {
-            let offence = offence(outer, &instance);
+            let offence = offence(outer.graph(), inner.graph(), &instance)
+                .unwrap_or_else(|| reported_offence(outer, &instance));
             Verdict::Escapes(Witness::new(instance, offence))
         }
         Answer::Found(_) => {
-            Verdict::Undecided(reason(&solver, Doubt { cause: Cause::Keyword, literal: None }))
+            Verdict::Undecided(reason(&solver, Doubt { cause: Cause::Keyword, literal: solver.left_out() }))
         }
-        Answer::Empty => Verdict::Undecided(reason(&solver, Doubt { cause: Cause::Steps, literal: None })),
         Answer::Doubt(doubt) => Verdict::Undecided(reason(&solver, doubt)),
     }
 }
 
 /// Whether `schema` has any instance at all.
+///
+/// ```
+/// use bailiwick_narrowing::{Budget, Emptiness, Schema, is_empty};
+/// use serde_json::json;
+///
+/// let schema = Schema::compile(&json!({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 1}))?;
+/// assert!(matches!(is_empty(&schema, &Budget::default()), Emptiness::Empty(_)));
+/// # Ok::<(), bailiwick_narrowing::SchemaError>(())
+/// ```
 pub fn is_empty(schema: &Schema, budget: &Budget) -> Emptiness {
     let mut solver = Solver::new(schema.graph(), None, budget);
     match solver.decide(vec![Literal::new(Side::Inner, schema.graph().root)]) {
-        Answer::Empty if solver.steps_left() > 0 => Emptiness::Empty(proof(&solver)),
+        Answer::Empty => Emptiness::Empty(proof(&solver)),
         Answer::Found(instance) if schema.accepts(&instance) => Emptiness::Inhabited(instance),
         Answer::Found(_) => {
-            Emptiness::Undecided(reason(&solver, Doubt { cause: Cause::Keyword, literal: None }))
+            Emptiness::Undecided(reason(&solver, Doubt { cause: Cause::Keyword, literal: solver.left_out() }))
         }
-        Answer::Empty => Emptiness::Undecided(reason(&solver, Doubt { cause: Cause::Steps, literal: None })),
         Answer::Doubt(doubt) => Emptiness::Undecided(reason(&solver, doubt)),
     }
 }
@@ -59,7 +82,8 @@ fn proof(solver: &Solver<'_>) -> Proof {
     Proof::new(rules)
 }
 
-fn offence(outer: &Schema, instance: &Value) -> Offence {
+/// The validator's own account, where an assertion is not modelled here.
+fn reported_offence(outer: &Schema, instance: &Value) -> Offence {
     let violation = outer.violations(instance).into_iter().next();
     let (instance_path, outer_pointer, message) = violation
         .map(|violation| (violation.instance_path, violation.schema_path, violation.message))
@@ -68,12 +92,52 @@ fn offence(outer: &Schema, instance: &Value) -> Offence {
     Offence { instance_path, keyword, outer_pointer, inner_pointer: None, message }
 }
 
-fn reason(_solver: &Solver<'_>, doubt: Doubt) -> Reason {
+fn reason(solver: &Solver<'_>, doubt: Doubt) -> Reason {
+    let (message, advice) = match doubt.cause {
+        Cause::Steps => (
+            "the schemas leave too many combinations to go through",
+            "write fewer alternatives side by side, or give each alternative a constant property that tells it apart",
+        ),
+        Cause::Depth => (
+            "the schemas nest, or choose, too many levels deep",
+            "flatten the schema, or let the inner schema repeat the outer one with fewer changes",
+        ),
+        Cause::States => (
+            "the patterns need too many states to compare",
+            "shorten counted repetitions such as `.{20}`, or repeat the outer pattern and add a second one",
+        ),
+        Cause::Keyword => (
+            "the keyword is not modelled, so nothing that rests on it can be shown",
+            "repeat the keyword as it stands in the outer schema, or express it with other keywords",
+        ),
+        Cause::Strings => (
+            "the pattern or format is known to the validator only, so no string could be shown to pass or fail",
+            "use a pattern without look-around, or the same format on both sides",
+        ),
+        Cause::Numbers => (
+            "no number was found, and that there is none could not be shown",
+            "use bounds and steps within 2^53 and few decimal places",
+        ),
+        Cause::Counting => (
+            "the items or properties that must exist, or may, could not all be gone through",
+            "use smaller counts, or state `items` and `properties` instead of `contains` and patterns",
+        ),
+    };
+    let (mut outer_pointer, mut inner_pointer, mut keyword) = (None, None, "");
+    if let Some(literal) = doubt.literal {
+        let graph = solver.graph(literal);
+        keyword = graph.node(literal.id()).map_or("", |node| node.keyword);
+        let pointer = Some(graph.pointer(literal.id()));
+        match literal.side() {
+            Side::Inner => inner_pointer = pointer,
+            Side::Outer => outer_pointer = pointer,
+        }
+    }
     Reason {
-        keyword: String::new(),
-        outer_pointer: None,
-        inner_pointer: None,
-        message: format!("{doubt:?}"),
-        advice: "write the same schema".to_owned(),
+        keyword: keyword.to_owned(),
+        outer_pointer,
+        inner_pointer,
+        message: message.to_owned(),
+        advice: advice.to_owned(),
     }
 }

@@ -15,6 +15,7 @@ mod evaluate;
 mod keyword;
 mod language;
 mod node;
+mod offence;
 mod rational;
 mod rewrite;
 mod schema;

@@ -6,6 +6,8 @@
 mod contract;
 mod effective;
 mod intent;
+mod merge;
+mod modern;
 mod references;
 
 pub use contract::contract_form;

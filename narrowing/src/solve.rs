@@ -32,6 +32,9 @@ use crate::node::{Graph, Kind, Node, Types};
 /// Nested questions and open choices at one time; bounds the stack.
 const MAX_FRAMES: u32 = 220;
 
+/// Steps beside the budget for each node of the schemas.
+const STEPS_PER_NODE: u32 = 8;
+
 /// Rules kept for a proof.
 const MAX_RULES: usize = 256;
 
@@ -90,14 +93,18 @@ pub(crate) struct Solver<'a> {
     /// Empty states that lean on an open one.
     leaning: Vec<Box<[Literal]>>,
     rules: Vec<(Literal, &'static str)>,
+    left_out: Option<Literal>,
 }
 
 impl<'a> Solver<'a> {
     pub(crate) fn new(inner: &'a Graph, outer: Option<&'a Graph>, budget: &Budget) -> Self {
+        // Every node of a large schema must be looked at a few times; that is no sign of trouble.
+        let n_nodes = inner.nodes.len() + outer.map_or(0, |outer| outer.nodes.len());
+        let for_size = u32::try_from(n_nodes).unwrap_or(u32::MAX).saturating_mul(STEPS_PER_NODE);
         Self {
             inner,
             outer,
-            steps: budget.steps,
+            steps: budget.steps.saturating_add(for_size),
             states: budget.states,
             frames: 0,
             depth: 0,
@@ -105,6 +112,7 @@ impl<'a> Solver<'a> {
             memo: HashMap::new(),
             leaning: Vec::new(),
             rules: Vec::new(),
+            left_out: None,
         }
     }
 
@@ -113,8 +121,9 @@ impl<'a> Solver<'a> {
         &self.rules
     }
 
-    pub(crate) fn steps_left(&self) -> u32 {
-        self.steps
+    /// An assertion that was left out of the constraints, if one was.
+    pub(crate) fn left_out(&self) -> Option<Literal> {
+        self.left_out
     }
 
     pub(crate) fn graph(&self, literal: Literal) -> &'a Graph {
@@ -244,8 +253,19 @@ impl<'a> Solver<'a> {
     }
 
     pub(crate) fn step(&mut self) -> Result<(), Doubt> {
-        self.steps = self.steps.checked_sub(1).ok_or(Doubt { cause: Cause::Steps, literal: None })?;
-        Ok(())
+        self.spend(0)
+    }
+
+    /// One step, and more where the work grows with `n`.
+    pub(crate) fn spend(&mut self, n: usize) -> Result<(), Doubt> {
+        let steps = u32::try_from(n / 16).unwrap_or(u32::MAX).saturating_add(1);
+        if let Some(left) = self.steps.checked_sub(steps) {
+            self.steps = left;
+            Ok(())
+        } else {
+            self.steps = 0;
+            Err(Doubt { cause: Cause::Steps, literal: None })
+        }
     }
 
     /// Whether `value` satisfies a literal; `None` when only the validator could tell.
@@ -266,6 +286,9 @@ impl<'a> Solver<'a> {
                     continue;
                 }
                 // Facts about a name under construction are no literals of the state.
+                if !facts.types.intersects(Types::of(&value)) {
+                    continue;
+                }
                 if value.as_str().is_some_and(|text| !self.string_fits(facts, text)) {
                     continue;
                 }

@@ -34,7 +34,12 @@ fn no_instance_refutes_a_verdict() {
         }
         for (outer, outside) in schemas.iter().zip(&accepted) {
             let refuting = inside.iter().zip(outside).position(|(inside, outside)| *inside && !*outside);
-            match contains(outer, inner, &Budget::default()) {
+            let start = std::time::Instant::now();
+            let verdict = contains(outer, inner, &Budget::default());
+            if start.elapsed().as_millis() > 10 && std::env::var_os("SHOW_UNDECIDED").is_some() {
+                println!("SLOW {:?} {} IN {}", start.elapsed(), inner.value(), outer.value());
+            }
+            match verdict {
                 Verdict::Contained(_) => {
                     tally[0] += 1;
                     if let Some(at) = refuting {

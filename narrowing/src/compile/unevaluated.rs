@@ -80,12 +80,13 @@ fn way_node(graph: &mut Graph, keyword: &Pending, way: Way) -> Id {
     for id in way.fails {
         parts.push(add(graph, keyword, Kind::Not(id)));
     }
+    // On anything but an object `required` holds, so having a property must also say that.
     if !way.has.is_empty() {
+        parts.push(add(graph, keyword, Kind::Types(Types::OBJECT)));
         parts.push(add(graph, keyword, Kind::Required(way.has)));
     }
     for name in way.lacks {
         let has = add(graph, keyword, Kind::Required(vec![name]));
-        // On anything but an object `required` holds, so its negation must be limited to objects.
         let object = add(graph, keyword, Kind::Types(Types::OBJECT));
         let present = add(graph, keyword, Kind::All(vec![object, has]));
         parts.push(add(graph, keyword, Kind::Not(present)));

@@ -85,7 +85,7 @@ impl FormatLanguage {
             "ipv4" => exactly(format!("^{OCTET}(?:\\.{OCTET}){{3}}$"), &[]),
             "ipv6" => between(
                 "[0-9A-Fa-f:.]{2,45}",
-                "(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}|::(?:[0-9A-Fa-f]{1,4}:){0,5}[0-9A-Fa-f]{0,4}",
+                "(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}|::(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6})?",
                 &["::", "::1", "2001:db8::1"],
             ),
             "uuid" => exactly(
@@ -126,3 +126,121 @@ impl FormatLanguage {
 
 const DURATION_DATE: &str = "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)";
 const DURATION_TIME: &str = "(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::Dialect;
+    use crate::validator::FormatCheck;
+
+    const TEXTS: [&str; 64] = [
+        "",
+        "a",
+        "a.b",
+        "-a",
+        "a-",
+        "a..b",
+        "example.com",
+        "xn--a",
+        "ab--c",
+        "a_b",
+        "1.2.3.4",
+        "01.2.3.4",
+        "1.2.3",
+        "256.1.1.1",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "1::",
+        ":1",
+        "1:2:3:4:5:6:7:8",
+        "1:2:3:4:5:6:7",
+        "::ffff:1.2.3.4",
+        "1::2::3",
+        "12345::",
+        "2024-02-29",
+        "2023-02-29",
+        "1900-02-29",
+        "2000-02-29",
+        "2024-13-01",
+        "2024-04-31",
+        "0000-01-01",
+        "2024-1-1",
+        "12:00:00Z",
+        "23:59:60Z",
+        "23:59:60+00:00",
+        "12:00:60Z",
+        "24:00:00Z",
+        "12:00:00.5-01:30",
+        "12:00:00",
+        "2024-02-29T12:00:00z",
+        "2024-02-30T12:00:00Z",
+        "2024-02-29 12:00:00Z",
+        "P1D",
+        "P1Y2D",
+        "P1Y2M3D",
+        "PT1H",
+        "PT1H1S",
+        "P1W",
+        "P1W1D",
+        "P",
+        "PT",
+        "P1DT",
+        "/",
+        "/a/~0",
+        "/~2",
+        "0",
+        "0#",
+        "01",
+        "1/a",
+        "a@b.cc",
+        "a b@c.dd",
+        "\"a b\"@c.dd",
+        "https://a/?b#c d",
+        "http://[::1]/%41",
+    ];
+
+    /// Each text and what a slip of the hand makes of it.
+    fn texts() -> impl Iterator<Item = String> {
+        let marks =
+            ['0', '9', 'a', 'Z', '-', '.', ':', '/', '~', '@', '%', ' ', '\n', 'é', '#', '[', '{', 'T'];
+        TEXTS.iter().flat_map(move |text| {
+            let read: Vec<char> = text.chars().collect();
+            let at = 0..=read.len();
+            let changed = at.flat_map(move |at| {
+                let (before, after) = read.split_at(at);
+                let without: String = before.iter().chain(after.iter().skip(1)).collect();
+                let (before, after) = (before.to_vec(), after.to_vec());
+                let with =
+                    marks.into_iter().map(move |mark| before.iter().chain([&mark]).chain(&after).collect());
+                with.chain([without]).collect::<Vec<String>>()
+            });
+            changed.chain([(*text).to_owned()]).collect::<Vec<String>>()
+        })
+    }
+
+    #[test]
+    fn languages_agree_with_the_validator() {
+        let matches = |pattern: &Option<Pattern>, text: &str| {
+            pattern.as_ref().and_then(|pattern| pattern.matches(text))
+        };
+        for (name, _) in &KNOWN {
+            let language = FormatLanguage::of(name);
+            let check = FormatCheck::new(name, Dialect::Draft2020).unwrap();
+            for sample in language.samples {
+                assert!(check.accepts(sample), "{name}: {sample:?}");
+            }
+            for text in texts() {
+                let accepted = check.accepts(&text);
+                let at_most = matches(&language.at_most, &text).unwrap();
+                assert!(at_most || !accepted, "{name} accepts {text:?}");
+                if language.exact {
+                    assert_eq!(at_most, accepted, "{name}: {text:?}");
+                } else {
+                    let at_least = matches(&language.at_least, &text).unwrap();
+                    assert!(accepted || !at_least, "{name} does not accept {text:?}");
+                }
+            }
+        }
+    }
+}

@@ -58,6 +58,12 @@ impl Pattern {
         self.parts.as_deref()
     }
 
+    /// A string that might match: the expression without its groups and anchors. For patterns without an automaton.
+    pub(crate) fn hint(&self) -> String {
+        const SYNTAX: [&str; 8] = ["(?<=", "(?=", "(?:", "\\b", "(", ")", "^", "$"];
+        SYNTAX.iter().fold(self.source.to_string(), |text, syntax| text.replace(syntax, ""))
+    }
+
     /// Whether `text` matches; `None` when the pattern has no automaton.
     pub(crate) fn matches(&self, text: &str) -> Option<bool> {
         self.parts().map(|parts| parts.iter().all(|part| part.automaton.accepts_text(text) != part.negated))

@@ -65,6 +65,8 @@ struct Item {
     depth: u32,
     parent: u32,
     read: char,
+    /// Another item makes this one superfluous.
+    covered: bool,
 }
 
 /// The states of the accepting automata, the place among excluded strings, and the length that still matters.
@@ -117,10 +119,14 @@ impl<'a> Run<'a> {
         }
         let places = vec![0; self.search.accepting.len()].into_boxed_slice();
         let excluded = (!self.tree.is_empty()).then_some(0);
-        self.add(Item { places, refused, excluded, depth: 0, parent: u32::MAX, read: '\0' });
+        self.add(Item { places, refused, excluded, depth: 0, parent: u32::MAX, read: '\0', covered: false });
         let mut refusals = 0;
         let mut at = 0;
         while at < self.items.len() {
+            if self.items.get(at).is_some_and(|item| item.covered) {
+                at += 1;
+                continue;
+            }
             if *states == 0 {
                 return SearchOutcome::Exhausted;
             }
@@ -211,27 +217,47 @@ impl<'a> Run<'a> {
                 .copied();
             let parent = u32::try_from(at).unwrap_or(u32::MAX);
             for places in options {
-                found.push(Item { places, refused: refused.clone(), excluded, depth, parent, read: *read });
+                found.push(Item {
+                    places,
+                    refused: refused.clone(),
+                    excluded,
+                    depth,
+                    parent,
+                    read: *read,
+                    covered: false,
+                });
             }
         }
+        // Those with the fewest refusing states first, since they cover others.
+        found.sort_by_key(|item| item.refused.iter().map(|word| word.count_ones()).sum::<u32>());
         for item in found {
             self.add(item);
         }
     }
 
-    /// Unless an item with fewer refusing states, or the same, stands at the same place.
+    /// Unless an item with fewer refusing states, or the same, stands at the same place. One with more, just as long, is
+    /// covered by the new one.
     fn add(&mut self, item: Item) {
         let needed = u32::try_from(self.search.min).unwrap_or(u32::MAX).min(item.depth);
         let key = (item.places.clone(), item.excluded, needed);
         let known = self.seen.entry(key).or_default();
-        let items = &self.items;
-        let is_covered = known.iter().filter_map(|at| items.get(*at as usize)).any(|earlier| {
-            earlier.refused.iter().zip(&item.refused).all(|(earlier, later)| earlier & !later == 0)
-        });
-        if !is_covered {
-            known.push(u32::try_from(self.items.len()).unwrap_or(u32::MAX));
-            self.items.push(item);
+        let is_within =
+            |fewer: &[u64], more: &[u64]| fewer.iter().zip(more).all(|(fewer, more)| fewer & !more == 0);
+        let items = &mut self.items;
+        if known
+            .iter()
+            .filter_map(|at| items.get(*at as usize))
+            .any(|known| is_within(&known.refused, &item.refused))
+        {
+            return;
         }
+        known.retain(|at| {
+            let Some(known) = items.get_mut(*at as usize) else { return false };
+            known.covered |= known.depth == item.depth && is_within(&item.refused, &known.refused);
+            !known.covered
+        });
+        known.push(u32::try_from(items.len()).unwrap_or(u32::MAX));
+        items.push(item);
     }
 
     fn text(&self, at: usize) -> String {

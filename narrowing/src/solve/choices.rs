@@ -14,13 +14,18 @@ use crate::data;
 use crate::node::{Kind, Types};
 
 /// Options whose parts are looked into before branching.
-const MAX_PROBED: usize = 600;
+const MAX_PROBED: usize = 20_000;
 
 /// Options tried one by one before branching, where several choices could rule each other out.
-const MAX_TRIED: usize = 120;
+const MAX_TRIED: usize = 160;
 
 /// One of these options holds.
-pub(super) type Choice<'a> = Rc<Vec<Option_<'a>>>;
+#[derive(Debug, Clone)]
+pub(super) struct Choice<'a> {
+    pub(super) options: Vec<Option_<'a>>,
+    /// Made by an assertion that must not hold.
+    is_denial: bool,
+}
 
 /// All of these goals hold.
 pub(super) type Option_<'a> = Vec<Goal<'a>>;
@@ -49,7 +54,7 @@ impl<'a> Solver<'a> {
         if options.is_empty() {
             return Err(Contradiction);
         }
-        facts.choices.push(Rc::new(options));
+        facts.choices.push(Rc::new(Choice { options, is_denial: literal.is_negated() }));
         Ok(())
     }
 
@@ -160,17 +165,16 @@ impl<'a> Solver<'a> {
         if facts.members.is_some() {
             return self.try_members(state, &facts);
         }
+        if !facts.choices.is_empty() && !self.are_properties_possible(&facts) {
+            return Answer::Empty;
+        }
         if self.probe(&mut facts).is_err() || self.try_options(&mut facts).is_err() {
             return Answer::Empty;
         }
-        let Some(best) =
-            (0..facts.choices.len()).min_by_key(|at| facts.choices.get(*at).map(|c| self.rank(c)))
-        else {
-            return self.by_type(&facts);
-        };
+        let Some(best) = self.best(&facts) else { return self.by_type(&facts) };
         let choice = facts.choices.swap_remove(best);
         let mut doubt = None;
-        for option in choice.iter() {
+        for option in &choice.options {
             if let Err(stopped) = self.enter() {
                 return Answer::Doubt(stopped);
             }
@@ -193,15 +197,15 @@ impl<'a> Solver<'a> {
             let mut forced = None;
             let mut at = 0;
             while let Some(choice) = facts.choices.get(at) {
-                if self.step().is_err() {
+                if self.spend(choice.options.len()).is_err() {
                     return Ok(());
                 }
-                if choice.iter().any(|option| self.is_settled(facts, option)) {
+                if choice.options.iter().any(|option| self.is_settled(facts, option)) {
                     facts.choices.swap_remove(at);
                     continue;
                 }
                 let ruled_out: Vec<bool> =
-                    choice.iter().map(|option| self.is_ruled_out(facts, option)).collect();
+                    choice.options.iter().map(|option| self.is_ruled_out(facts, option)).collect();
                 let n_left = ruled_out.iter().filter(|out| !**out).count();
                 if n_left == 0 {
                     return Err(Contradiction);
@@ -210,10 +214,10 @@ impl<'a> Solver<'a> {
                     && let Some(choice) = facts.choices.get_mut(at)
                 {
                     let mut out = ruled_out.into_iter();
-                    Rc::make_mut(choice).retain(|_| !out.next().unwrap_or(false));
+                    Rc::make_mut(choice).options.retain(|_| !out.next().unwrap_or(false));
                 }
                 if n_left == 1 {
-                    forced = facts.choices.swap_remove(at).first().cloned();
+                    forced = facts.choices.swap_remove(at).options.first().cloned();
                     break;
                 }
                 at += 1;
@@ -225,7 +229,7 @@ impl<'a> Solver<'a> {
 
     /// Looks into the properties an option asks for, and drops the option when they cannot be as it asks.
     fn probe(&mut self, facts: &mut Facts<'a>) -> Result<(), Contradiction> {
-        let n_options: usize = facts.choices.iter().map(|choice| choice.len()).sum();
+        let n_options: usize = facts.choices.iter().map(|choice| choice.options.len()).sum();
         if n_options > MAX_PROBED {
             return Ok(());
         }
@@ -233,14 +237,17 @@ impl<'a> Solver<'a> {
         let mut choices = std::mem::take(&mut facts.choices);
         let mut outcome = Ok(());
         for choice in &mut choices {
-            let possible: Vec<bool> =
-                choice.iter().map(|option| option.iter().all(|goal| self.is_possible(facts, goal))).collect();
+            let possible: Vec<bool> = choice
+                .options
+                .iter()
+                .map(|option| option.iter().all(|goal| self.is_possible(facts, goal)))
+                .collect();
             if possible.contains(&false) {
                 dropped = true;
                 let mut possible = possible.into_iter();
-                Rc::make_mut(choice).retain(|_| possible.next().unwrap_or(true));
+                Rc::make_mut(choice).options.retain(|_| possible.next().unwrap_or(true));
             }
-            if choice.is_empty() {
+            if choice.options.is_empty() {
                 outcome = Err(Contradiction);
                 break;
             }
@@ -252,18 +259,22 @@ impl<'a> Solver<'a> {
 
     /// Drops options that contradict another choice outright.
     fn try_options(&mut self, facts: &mut Facts<'a>) -> Result<(), Contradiction> {
-        let n_options: usize = facts.choices.iter().map(|choice| choice.len()).sum();
+        let n_options: usize = facts.choices.iter().map(|choice| choice.options.len()).sum();
         if facts.choices.len() < 2 || n_options > MAX_TRIED {
             return Ok(());
         }
         let mut at = 0;
         while let Some(choice) = facts.choices.get(at).cloned() {
-            let mut kept = Vec::with_capacity(choice.len());
-            for option in choice.iter() {
+            let mut kept = Vec::with_capacity(choice.options.len());
+            for option in &choice.options {
+                if self.spend(facts.choices.len() + facts.asserted.len()).is_err() {
+                    return Ok(());
+                }
                 let mut tried = facts.clone();
                 tried.choices.swap_remove(at);
                 let met = option.iter().try_for_each(|goal| self.meet(&mut tried, goal));
-                if met.and_then(|()| self.settle(&mut tried)).is_ok() {
+                if met.and_then(|()| self.settle(&mut tried)).is_ok() && self.are_properties_possible(&tried)
+                {
                     kept.push(option.clone());
                 }
             }
@@ -275,9 +286,9 @@ impl<'a> Solver<'a> {
                     self.settle(facts)?;
                     at = 0;
                 }
-                n if n < choice.len() => {
+                n if n < choice.options.len() => {
                     if let Some(choice) = facts.choices.get_mut(at) {
-                        *choice = Rc::new(kept);
+                        Rc::make_mut(choice).options = kept;
                     }
                     at += 1;
                 }
@@ -287,14 +298,31 @@ impl<'a> Solver<'a> {
         Ok(())
     }
 
-    /// Which choice to branch on: one whose options settle others by their tags, then the smallest.
-    fn rank(&self, choice: &Choice<'a>) -> (bool, usize) {
+    /// Whether every property known to be there can have a value.
+    fn are_properties_possible(&mut self, facts: &Facts<'a>) -> bool {
+        if facts.types.intersects(Types::OBJECT.complement()) {
+            return true;
+        }
+        let names = facts.objects.present.iter().filter(|(_, asked)| !asked.is_empty());
+        names.into_iter().all(|(name, _)| self.decide(self.value_state(facts, name)) != Answer::Empty)
+    }
+
+    /// Which choice to branch on. To deny a conjunction is to deny one part after the other, each with all of the rest at
+    /// hand; then come choices whose options settle others by their tags, then the smallest.
+    fn best(&self, facts: &Facts<'a>) -> Option<usize> {
+        let n_denials = facts.choices.iter().filter(|choice| choice.is_denial).count();
         let is_tagged = |goal: &Goal<'a>| {
             matches!(goal, Goal::Holds(literal) if !literal.is_negated()
                 && self.node(*literal).is_some_and(|node| !node.tags.is_empty()))
         };
-        let tagged = choice.len() > 2 && choice.iter().all(|option| option.iter().any(is_tagged));
-        (!tagged, choice.len())
+        let rank = |at: &usize| {
+            let choice = facts.choices.get(*at)?;
+            let is_only_denial = choice.is_denial && n_denials == 1;
+            let is_tagged =
+                choice.options.len() > 2 && choice.options.iter().all(|option| option.iter().any(is_tagged));
+            Some((!is_only_denial, !is_tagged, choice.options.len()))
+        };
+        (0..facts.choices.len()).min_by_key(rank)
     }
 
     fn is_possible(&mut self, facts: &Facts<'a>, goal: &Goal<'a>) -> bool {

@@ -4,6 +4,7 @@
 //! state.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -28,12 +29,10 @@ pub(crate) struct Facts<'a> {
     pub(super) strings: Strings<'a>,
     pub(super) arrays: Arrays,
     pub(super) objects: Objects<'a>,
-    pub(super) choices: Vec<Choice<'a>>,
+    pub(super) choices: Vec<Rc<Choice<'a>>>,
     pub(super) asserted: Vec<Literal>,
     /// Properties known to hold one of a few values, if the value is an object.
     pub(super) tags: Vec<(&'a str, &'a [Value])>,
-    /// Assertions left out.
-    pub(super) opaque: Vec<Literal>,
 }
 
 impl Default for Facts<'_> {
@@ -50,7 +49,6 @@ impl Default for Facts<'_> {
             choices: Vec::new(),
             asserted: Vec::new(),
             tags: Vec::new(),
-            opaque: Vec::new(),
         }
     }
 }
@@ -167,7 +165,7 @@ fn tighten_max(known: &mut Option<u64>, max: u64) {
 impl<'a> Solver<'a> {
     /// Adds a literal and everything it says outright; what it leaves open becomes a choice.
     pub(super) fn assert(&mut self, facts: &mut Facts<'a>, literal: Literal) -> Result<(), Contradiction> {
-        if facts.asserted.contains(&literal) || self.step().is_err() {
+        if facts.asserted.contains(&literal) || self.spend(facts.asserted.len()).is_err() {
             // Out of steps: an assertion left out is safe, and the search ends soon.
             return Ok(());
         }
@@ -299,7 +297,7 @@ impl<'a> Solver<'a> {
                 Ok(())
             }
             Kind::Opaque(_) => {
-                facts.opaque.push(literal);
+                self.left_out = self.left_out.or(Some(literal));
                 Ok(())
             }
         }
@@ -380,7 +378,7 @@ impl<'a> Solver<'a> {
                 self.assert(facts, below(then).negated())
             }
             Kind::Opaque(_) => {
-                facts.opaque.push(literal);
+                self.left_out = self.left_out.or(Some(literal));
                 Ok(())
             }
         }

@@ -195,7 +195,10 @@ impl<'a> Solver<'a> {
                 Answer::Empty => {}
                 Answer::Doubt(cause) => doubt = doubt.or(Some(cause)),
                 Answer::Found(name) => {
-                    let Value::String(name) = name else { continue };
+                    let Value::String(name) = name else {
+                        doubt = doubt.or(Some(Doubt { cause: Cause::Strings, literal: some.name }));
+                        continue;
+                    };
                     match self.place_at(frame, next, plan, &name, state) {
                         Answer::Empty => {}
                         Answer::Found(value) => return Answer::Found(value),
@@ -388,7 +391,11 @@ impl<'a> Solver<'a> {
                         doubt = doubt.or(Some(cause));
                         break;
                     }
-                    Answer::Empty | Answer::Found(_) => break,
+                    Answer::Empty => break,
+                    Answer::Found(_) => {
+                        doubt = doubt.or(Some(Doubt { cause: Cause::Strings, literal: None }));
+                        break;
+                    }
                 }
             }
         }

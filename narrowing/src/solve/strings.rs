@@ -28,12 +28,34 @@ impl<'a> Solver<'a> {
             })
             .collect();
         let samples = formats.iter().filter(|(_, negated)| !negated).flat_map(|(format, _)| format.samples);
-        for sample in samples {
+        let hints =
+            facts.strings.patterns.iter().filter(|(pattern, wanted)| *wanted && pattern.parts().is_none());
+        let hints: Vec<String> = hints.map(|(pattern, _)| pattern.hint()).collect();
+        for sample in samples.copied().chain(hints.iter().map(String::as_str)) {
             if self.string_fits(facts, sample) {
-                return Answer::Found(Value::String((*sample).to_owned()));
+                return Answer::Found(Value::String(sample.to_owned()));
             }
         }
-        let ways = languages(facts, &formats);
+        let mut doubt = None;
+        let is_inexact = formats.iter().any(|(format, _)| !format.exact);
+        // What surely holds makes a witness, what surely fails a proof.
+        for sure in [true, false].into_iter().filter(|sure| is_inexact || !sure) {
+            match self.search_strings(facts, &formats, sure) {
+                Answer::Found(text) => return Answer::Found(text),
+                Answer::Doubt(cause) if !sure => doubt = Some(cause),
+                Answer::Empty | Answer::Doubt(_) => {}
+            }
+        }
+        doubt.map_or(Answer::Empty, Answer::Doubt)
+    }
+
+    fn search_strings(
+        &mut self,
+        facts: &Facts<'a>,
+        formats: &[(&'a FormatLanguage, bool)],
+        sure: bool,
+    ) -> Answer {
+        let ways = languages(facts, formats, sure);
         if ways.len() > MAX_WAYS {
             return string_doubt(facts, Cause::Strings);
         }
@@ -47,7 +69,7 @@ impl<'a> Solver<'a> {
             let mut states = self.states;
             let outcome = search.run(&mut states, |text| self.string_fits(facts, text));
             // One question must not take the states of all others, but cannot be free either.
-            self.steps = self.steps.saturating_sub((self.states - states) / 4);
+            self.steps = self.steps.saturating_sub((self.states - states) / 2);
             match outcome {
                 SearchOutcome::Found(text) => return Answer::Found(Value::String(text)),
                 SearchOutcome::Nothing => {}
@@ -99,7 +121,11 @@ fn patterns_contradict(facts: &Facts<'_>) -> bool {
 type Languages<'a> = (Vec<&'a Automaton>, Vec<&'a Automaton>);
 
 /// Every way to satisfy the patterns: to refuse a conjunction is to refuse one of its parts.
-fn languages<'a>(facts: &Facts<'a>, formats: &[(&'a FormatLanguage, bool)]) -> Vec<Languages<'a>> {
+fn languages<'a>(
+    facts: &Facts<'a>,
+    formats: &[(&'a FormatLanguage, bool)],
+    sure: bool,
+) -> Vec<Languages<'a>> {
     let mut ways: Vec<Languages<'a>> = vec![Default::default()];
     for (pattern, wanted) in &facts.strings.patterns {
         let Some(parts) = pattern.parts() else { continue };
@@ -130,7 +156,7 @@ fn languages<'a>(facts: &Facts<'a>, formats: &[(&'a FormatLanguage, bool)]) -> V
         }
     }
     for (format, negated) in formats {
-        let bound = if *negated && !format.exact { &format.at_least } else { &format.at_most };
+        let bound = if format.exact || *negated == sure { &format.at_most } else { &format.at_least };
         for part in bound.iter().filter_map(|pattern| pattern.parts()).flatten() {
             for (accepting, refusing) in &mut ways {
                 if *negated { refusing.push(&part.automaton) } else { accepting.push(&part.automaton) }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 /// Instances made from what the schemas mention, without duplicates.
-pub fn instances<'a>(schemas: &[&'a Value], known: impl Iterator<Item = &'a Value>) -> Vec<Value> {
-    let mut pool: Vec<Value> = vec![
+pub(crate) fn instances<'a>(schemas: &[&'a Value], known: impl Iterator<Item = &'a Value>) -> Vec<Value> {
+    let mut pool = vec![
         json!(null),
         json!(true),
         json!(false),
@@ -43,56 +43,48 @@ pub fn instances<'a>(schemas: &[&'a Value], known: impl Iterator<Item = &'a Valu
 }
 
 fn harvest(schema: &Value, pool: &mut Vec<Value>) {
-    let Value::Object(object) = schema else { return };
-    for (keyword, value) in object {
-        match (keyword.as_str(), value) {
-            ("enum" | "examples", Value::Array(members)) => pool.extend(members.iter().take(8).cloned()),
-            ("const" | "default", value) => pool.push(value.clone()),
-            (
-                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf",
-                Value::Number(limit),
-            ) => {
-                if let Some(limit) = limit.as_i64() {
-                    pool.extend([limit - 1, limit, limit + 1].map(|value| json!(value)));
-                    pool.push(json!(limit as f64 + 0.5));
-                } else if let Some(limit) = limit.as_f64() {
-                    pool.extend([limit, limit + 0.25, limit - 0.25].map(|value| json!(value)));
-                }
-            }
-            ("minLength" | "maxLength", Value::Number(limit)) => {
-                let limit = limit.as_u64().unwrap_or(0).min(300) as usize;
-                pool.extend(
-                    [limit.saturating_sub(1), limit, limit + 1].map(|length| json!("a".repeat(length))),
-                );
-            }
-            ("properties", Value::Object(fields)) => {
-                let mut whole = Map::new();
-                for (name, field) in fields.iter().take(12) {
-                    let mut inside = Vec::new();
-                    harvest(field, &mut inside);
-                    whole.insert(name.clone(), inside.first().cloned().unwrap_or(json!("a")));
-                    for value in inside.iter().take(3).chain([&json!(1), &json!("a")]) {
-                        pool.push(json!({name: value}));
-                    }
-                }
-                pool.push(Value::Object(whole.clone()));
-                whole.insert("unknown".to_owned(), json!(1));
-                pool.push(Value::Object(whole));
-            }
-            ("items", Value::Object(_)) => {
-                let mut inside = Vec::new();
-                harvest(value, &mut inside);
-                pool.extend(inside.iter().take(4).flat_map(|item| [json!([item]), json!([item, item])]));
-            }
-            _ => {}
+    pool.extend(samples(schema));
+    if let Some(Value::Object(fields)) = schema.get("properties") {
+        let mut whole = Map::new();
+        for (name, field) in fields.iter().take(12) {
+            let inside = samples(field);
+            whole.insert(name.clone(), inside.first().cloned().unwrap_or(json!("a")));
+            pool.extend(
+                inside.iter().take(3).chain([&json!(1), &json!("a")]).map(|value| json!({name: value})),
+            );
         }
-        match value {
-            Value::Array(list) => list.iter().for_each(|value| harvest(value, pool)),
-            Value::Object(_) => {
-                harvest(value, pool);
-                value.as_object().into_iter().flat_map(Map::values).for_each(|value| harvest(value, pool));
-            }
-            _ => {}
+        pool.push(Value::Object(whole.clone()));
+        whole.insert("unknown".to_owned(), json!(1));
+        pool.push(Value::Object(whole));
+    }
+    if let Some(items) = schema.get("items") {
+        pool.extend(samples(items).iter().take(4).flat_map(|item| [json!([item]), json!([item, item])]));
+    }
+    schema.as_array().into_iter().flatten().for_each(|value| harvest(value, pool));
+    schema.as_object().into_iter().flat_map(Map::values).for_each(|value| harvest(value, pool));
+}
+
+/// Values around what one schema object states.
+fn samples(schema: &Value) -> Vec<Value> {
+    let mut samples = Vec::new();
+    if let Some(Value::Array(members)) = schema.get("enum") {
+        samples.extend(members.iter().take(8).cloned());
+    }
+    samples.extend(["const", "default"].iter().filter_map(|keyword| schema.get(*keyword)).cloned());
+    for keyword in ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] {
+        if let Some(limit) = schema.get(keyword).and_then(Value::as_i64) {
+            samples.extend([limit - 1, limit, limit + 1].map(|value| json!(value)));
+        }
+        if let Some(limit) = schema.get(keyword).and_then(Value::as_f64) {
+            samples.extend([limit, limit + 0.25, limit - 0.25].map(|value| json!(value)));
         }
     }
+    for keyword in ["minLength", "maxLength"] {
+        if let Some(limit) = schema.get(keyword).and_then(Value::as_u64) {
+            let limit = usize::try_from(limit.min(300)).unwrap_or(0);
+            samples
+                .extend([limit.saturating_sub(1), limit, limit + 1].map(|length| json!("a".repeat(length))));
+        }
+    }
+    samples
 }

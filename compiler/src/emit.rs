@@ -9,7 +9,7 @@ use bailiwick_bundles::{Digest, SecretName};
 use bailiwick_narrowing::contract_form;
 use bailiwick_snapshots::{
     Agent, Binding, CanonicalError, DocumentKey, FORMAT, PolicyReference, SideEffectCase, Snapshot, Tool,
-    canonical_digest,
+    members_digest,
 };
 use serde_json::{Value, json};
 
@@ -110,13 +110,13 @@ fn emit_binding(
     let tool = binding.tool.as_ref().and_then(|tool| tools.get(&tool.head.key()));
     let description = binding.description.clone().or_else(|| tool.and_then(|tool| tool.description.clone()));
     let output_schema = tool.and_then(|tool| tool.output_schema.clone());
-    let contract = canonical_digest(&json!({
-        "class": narrowed.class,
-        "input": contract_form(&narrowed.input),
-        "output": output_schema.as_ref().map(contract_form),
-        "policies": binding.policies,
-        "tool": tool.map(|tool| tool.contract),
-    }))?;
+    let contract = members_digest([
+        ("class", &json!(narrowed.class)),
+        ("input", &contract_form(&narrowed.input)),
+        ("output", &output_schema.as_ref().map_or(Value::Null, contract_form)),
+        ("policies", &json!(binding.policies)),
+        ("tool", &json!(tool.map(|tool| tool.contract))),
+    ])?;
     let definition = definition(
         binding.wire_name.as_str(),
         description.as_deref(),
@@ -154,18 +154,18 @@ fn emit_tool(tool: &ToolManifest, program: &Program) -> Result<Tool, CanonicalEr
     let enforced_cases: Vec<Value> =
         cases.iter().map(|case| json!({ "class": case.class, "when": contract_form(&case.when) })).collect();
     let boundaries = boundaries(&tool.head);
-    let contract = canonical_digest(&json!({
-        "boundaries": boundaries,
-        "capabilities": tool.requires_capabilities,
-        "cases": enforced_cases,
-        "class": class,
-        "input": contract_form(input),
-        "on_failure": tool.on_failure,
-        "output": output.as_ref().map(contract_form),
-        "policies": default_policies,
-        "strict": tool.strict,
-        "terminal": tool.terminal,
-    }))?;
+    let contract = members_digest([
+        ("boundaries", &json!(boundaries)),
+        ("capabilities", &json!(tool.requires_capabilities)),
+        ("cases", &Value::Array(enforced_cases)),
+        ("class", &json!(class)),
+        ("input", &contract_form(input)),
+        ("on_failure", &json!(tool.on_failure)),
+        ("output", &output.as_ref().map_or(Value::Null, contract_form)),
+        ("policies", &json!(default_policies)),
+        ("strict", &json!(tool.strict)),
+        ("terminal", &json!(tool.terminal)),
+    ])?;
     let definition =
         definition(tool.head.id.name().as_str(), tool.description.as_deref(), input, output.as_ref())?;
     Ok(Tool {
@@ -195,7 +195,12 @@ fn definition(
     input: &Value,
     output: Option<&Value>,
 ) -> Result<Digest, CanonicalError> {
-    canonical_digest(&json!({ "description": description, "input": input, "name": name, "output": output }))
+    members_digest([
+        ("description", &json!(description)),
+        ("input", input),
+        ("name", &json!(name)),
+        ("output", output.unwrap_or(&Value::Null)),
+    ])
 }
 
 /// A default policy by name; a path is named by the policy that it leads to.

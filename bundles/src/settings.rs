@@ -262,7 +262,7 @@ fn read_lint(
 
 /// The nearest [`SETTINGS_FILE`] at or above `folder`.
 pub fn find_settings(folder: &Utf8Path) -> Option<Utf8PathBuf> {
-    folder.ancestors().map(|folder| folder.join(SETTINGS_FILE)).find(|path| path.is_file())
+    folder.ancestors().map(|folder| folder.join(SETTINGS_FILE)).find(|path| path.symlink_metadata().is_ok())
 }
 
 /// For tests and readers of one text.

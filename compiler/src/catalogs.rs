@@ -153,6 +153,24 @@ impl Catalogs {
             .collect()
     }
 
+    /// Why a published candidate is withdrawn, by the annotation that it was published with.
+    pub(crate) fn withdrawn(
+        &mut self,
+        session: &mut Session,
+        name: &Arc<str>,
+        id: &LogicalId,
+        candidate: &Candidate,
+    ) -> Option<String> {
+        if !matches!(candidate.place, CandidatePlace::Stored(_)) {
+            return None;
+        }
+        let evidence = match self.fetch(session, name, id, candidate)? {
+            Fetched::Manifest(manifest) => manifest.head().evidence.clone(),
+            Fetched::Frozen(snapshot, _) => snapshot.evidence.clone(),
+        };
+        evidence.annotations.get(YANKED).cloned()
+    }
+
     /// Reads a candidate in full.
     pub(crate) fn fetch(
         &mut self,
@@ -173,6 +191,13 @@ impl Catalogs {
             }
             (Source::Store(store, place), CandidatePlace::Stored(digest)) => {
                 match crate::store::read_snapshot(store, digest, place) {
+                    Ok(snapshot) if !is_what_was_asked(&snapshot, id, candidate) => {
+                        session.push(crate::store::relabelled(
+                            &snapshot,
+                            &format!("{id}@{}", candidate.version),
+                        ));
+                        None
+                    }
                     Ok(snapshot) => match thaw(snapshot, name) {
                         Ok(Thawed::Contract(manifest)) => Some(Fetched::Manifest(manifest)),
                         Ok(Thawed::Closure(snapshot)) => Some(Fetched::Frozen(snapshot, *digest)),
@@ -228,6 +253,11 @@ impl Catalogs {
         }
         catalog
     }
+}
+
+/// The index of a store could be wrong where its blobs are right.
+fn is_what_was_asked(snapshot: &Snapshot, id: &LogicalId, candidate: &Candidate) -> bool {
+    snapshot.identity.id() == *id && snapshot.identity.version == candidate.version
 }
 
 fn missing(session: &mut Session, name: &str, shown: &str, what: &str, span: Span) {

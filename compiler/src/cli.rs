@@ -115,6 +115,9 @@ struct Context<'a, 'io> {
     io: &'a mut Io<'io>,
 }
 
+/// How many diagnostics are drawn: nobody reads more, and a broken generator can make a great many.
+const MOST_SHOWN: usize = 200;
+
 /// What has been said at the end of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
@@ -158,8 +161,12 @@ impl Context<'_, '_> {
         sort(diagnostics, sources);
         if shown {
             let style = Style { color: self.io.color };
-            for diagnostic in diagnostics.iter() {
+            for diagnostic in diagnostics.iter().take(MOST_SHOWN) {
                 self.io.stderr.write_all(render(diagnostic, sources, style).as_bytes())?;
+            }
+            let n_more = diagnostics.len().saturating_sub(MOST_SHOWN);
+            if n_more > 0 {
+                writeln!(self.io.stderr, "and {n_more} more; `--format json` lists all of them\n")?;
             }
         }
         Ok(Counts::of(diagnostics))

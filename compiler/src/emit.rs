@@ -10,7 +10,7 @@ use bailiwick_narrowing::contract_form;
 use bailiwick_policy::PolicyId;
 use bailiwick_snapshots::{
     Agent, Binding, CanonicalError, DocumentKey, FORMAT, Grant, PolicyReference, SideEffectCase, Snapshot,
-    Tool, canonical_digest,
+    Tool, members_digest,
 };
 use serde_json::{Value, json};
 
@@ -141,13 +141,13 @@ fn emit_binding(
     let tool = binding.tool.as_ref().and_then(|tool| snapshot.tools.get(&tool.head.key()));
     let description = binding.description.clone().or_else(|| tool.and_then(|tool| tool.description.clone()));
     let output_schema = tool.and_then(|tool| tool.output_schema.clone());
-    let contract = canonical_digest(&json!({
-        "class": narrowed.class,
-        "input": contract_form(&narrowed.input),
-        "output": output_schema.as_ref().map(contract_form),
-        "grants": enforced_grant(agent, &binding.grant, tool),
-        "policies": enforced_policies(binding, snapshot),
-    }))?;
+    let contract = members_digest([
+        ("class", &json!(narrowed.class)),
+        ("grants", &enforced_grant(agent, &binding.grant, tool)),
+        ("input", &contract_form(&narrowed.input)),
+        ("output", &output_schema.as_ref().map_or(Value::Null, contract_form)),
+        ("policies", &Value::Array(enforced_policies(binding, snapshot))),
+    ])?;
     let definition = definition(
         binding.wire_name.as_str(),
         description.as_deref(),
@@ -213,18 +213,18 @@ fn emit_tool(tool: &ToolManifest, program: &Program) -> Result<Tool, CanonicalEr
     let enforced_cases: Vec<Value> =
         cases.iter().map(|case| json!({ "class": case.class, "when": contract_form(&case.when) })).collect();
     let boundaries = boundaries(&tool.head);
-    let contract = canonical_digest(&json!({
-        "boundaries": boundaries,
-        "capabilities": tool.requires_capabilities,
-        "cases": enforced_cases,
-        "class": class,
-        "input": contract_form(input),
-        "on_failure": tool.on_failure,
-        "output": output.as_ref().map(contract_form),
-        "policies": default_policies,
-        "strict": tool.strict,
-        "terminal": tool.terminal,
-    }))?;
+    let contract = members_digest([
+        ("boundaries", &json!(boundaries)),
+        ("capabilities", &json!(tool.requires_capabilities)),
+        ("cases", &Value::Array(enforced_cases)),
+        ("class", &json!(class)),
+        ("input", &contract_form(input)),
+        ("on_failure", &json!(tool.on_failure)),
+        ("output", &output.as_ref().map_or(Value::Null, contract_form)),
+        ("policies", &json!(default_policies)),
+        ("strict", &json!(tool.strict)),
+        ("terminal", &json!(tool.terminal)),
+    ])?;
     let definition =
         definition(tool.head.id.name().as_str(), tool.description.as_deref(), input, output.as_ref())?;
     Ok(Tool {
@@ -254,7 +254,12 @@ fn definition(
     input: &Value,
     output: Option<&Value>,
 ) -> Result<Digest, CanonicalError> {
-    canonical_digest(&json!({ "description": description, "input": input, "name": name, "output": output }))
+    members_digest([
+        ("description", &json!(description)),
+        ("input", input),
+        ("name", &json!(name)),
+        ("output", output.unwrap_or(&Value::Null)),
+    ])
 }
 
 /// A default policy by name; a path is the one version that it leads to.

@@ -25,5 +25,5 @@ mod store;
 mod thaw;
 mod write;
 
-pub use pipeline::{Compilation, Compiled, LockMode, OpenCatalogs, compile, exit_code};
+pub use pipeline::{Compilation, Compiled, LockMode, OpenCatalogs, check, compile, exit_code};
 pub use session::Session;

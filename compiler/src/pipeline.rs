@@ -69,6 +69,15 @@ pub struct OpenCatalogs {
     by_folder: std::collections::BTreeMap<Option<Utf8PathBuf>, Catalogs>,
 }
 
+/// How far the stages run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// Every fault is known.
+    Narrowed,
+    /// There is a snapshot.
+    Emitted,
+}
+
 /// Compiles the bundle at `path`. Faults are in the session; a snapshot is there only without errors.
 pub fn compile(
     session: &mut Session,
@@ -76,6 +85,30 @@ pub fn compile(
     path: &Utf8Path,
     cwd: &Utf8Path,
     mode: &LockMode,
+) -> Compilation {
+    stages(session, open, path, cwd, (mode, Until::Emitted))
+}
+
+/// Finds every fault of the bundle at `path`, as [`compile`] does, and makes no snapshot.
+///
+/// Emitting finds none of its own: numbers are checked where a text is read and where a document is digested, and a
+/// snapshot nests a document, which has at most 64 levels, less deep than canonical JSON allows.
+pub fn check(
+    session: &mut Session,
+    open: &mut OpenCatalogs,
+    path: &Utf8Path,
+    cwd: &Utf8Path,
+    mode: &LockMode,
+) {
+    stages(session, open, path, cwd, (mode, Until::Narrowed));
+}
+
+fn stages(
+    session: &mut Session,
+    open: &mut OpenCatalogs,
+    path: &Utf8Path,
+    cwd: &Utf8Path,
+    how: (&LockMode, Until),
 ) -> Compilation {
     let before = session.diagnostics.len();
     session.begin();
@@ -88,7 +121,7 @@ pub fn compile(
         .entry(environment.settings.folder.clone())
         .or_insert_with(|| Catalogs::new(environment.clone()));
     let (resolved, compiled) = match bundle::read(session, entered, &foreign_folders(&environment)) {
-        Some(bundle) => run(session, bundle, catalogs, mode, before),
+        Some(bundle) => run(session, bundle, catalogs, how, before),
         None => (None, None),
     };
     let mut found = session.diagnostics.split_off(before);
@@ -129,7 +162,7 @@ fn run(
     session: &mut Session,
     bundle: Bundle,
     catalogs: &mut Catalogs,
-    mode: &LockMode,
+    (mode, until): (&LockMode, Until),
     before: usize,
 ) -> (Option<Resolved>, Option<Compiled>) {
     let lock_file = find_lock(session, &bundle);
@@ -158,7 +191,9 @@ fn run(
     let narrowed = narrow(session, program).drain_into(&mut session.diagnostics);
     let refused =
         session.diagnostics.iter().skip(before).any(|diagnostic| diagnostic.severity == Severity::Error);
-    let Some(narrowed) = narrowed.filter(|_| !refused) else { return (Some(resolved), None) };
+    let Some(narrowed) = narrowed.filter(|_| !refused && until == Until::Emitted) else {
+        return (Some(resolved), None);
+    };
     let emitted = emit(&narrowed).and_then(|snapshot| Ok((snapshot.to_canonical()?, snapshot)));
     match emitted {
         Ok((bytes, snapshot)) => {
@@ -219,6 +254,8 @@ fn refuse_changes(
         }
         // Not usable, which was said.
         (Some(_), None) => return,
+        // It cannot be read, which was said.
+        (None, _) if bundle.folder.root().join(LOCK_FILE).symlink_metadata().is_ok() => return,
         (None, _) => (format!("there is no `{shown}`"), Lock::default().changes(new)),
     };
     let span = match file {
@@ -245,6 +282,7 @@ pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
 /// Faults of disks and stores rather than of what somebody wrote.
 fn is_machine_fault(code: &Code) -> bool {
     code.stage() == "store"
+        || *code == code::NO_BUNDLE
         || *code == code::UNREADABLE
         || *code == code::SOURCE_NOT_FOUND
         || *code == code::AMBIGUOUS_SOURCE

@@ -73,8 +73,8 @@ impl Session {
     /// Gives `found` back. Where nothing was found and no error says why, one is said here: what is lost must never
     /// be published without it.
     pub(crate) fn or_refuse<T>(&mut self, found: Option<T>, origin: Origin, what: &str) -> Option<T> {
-        let errors = self.diagnostics.iter().skip(self.begun).filter(|d| d.severity == Severity::Error);
-        if found.is_none() && errors.count() == 0 {
+        let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+        if found.is_none() && !self.diagnostics.iter().skip(self.begun).any(is_error) {
             let diagnostic = Diagnostic::new(&code::REF_NOT_FOUND, format!("{what} cannot be used"));
             let diagnostic = self.label(diagnostic, origin, "referred to here");
             self.push(diagnostic.help("check that the file holds one document of the kind that is meant"));

@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::bundle::Environment;
 use crate::pipeline::{Compiled, LockMode, OpenCatalogs, compile};
 use crate::session::Session;
-use crate::store::{find_diagnostic, read_snapshot, store_diagnostic};
+use crate::store::{find_diagnostic, read_snapshot, relabelled, store_diagnostic};
 
 /// A snapshot and its digest.
 #[derive(Debug)]
@@ -70,7 +70,16 @@ pub(crate) fn load(
         .map_err(|error| store_diagnostic(&error, &place))
         .and_then(|store| look_up(&store, text, &place).map(|digest| (store, digest)))
         .and_then(|(store, digest)| {
-            read_snapshot(&store, &digest, &place).map(|snapshot| Loaded { snapshot, digest })
+            let snapshot = read_snapshot(&store, &digest, &place)?;
+            let (id, version) = (snapshot.identity.id(), snapshot.identity.version.clone());
+            let asked = text.split_once('@').filter(|_| !text.starts_with("sha256:"));
+            let called = asked.map_or(text, |(id, _)| id);
+            let label = asked.and_then(|(_, label)| label.parse::<bailiwick_bundles::Version>().ok());
+            let is_other = label.is_some_and(|label| label != version);
+            if is_other || (!text.starts_with("sha256:") && id.to_string() != called) {
+                return Err(relabelled(&snapshot, text));
+            }
+            Ok(Loaded { snapshot, digest })
         });
     match found {
         Ok(loaded) => Some(loaded),

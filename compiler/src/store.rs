@@ -98,3 +98,11 @@ pub(crate) fn read_snapshot(
         Diagnostic::new(code, error.to_string()).note(format!("the snapshot is {digest}"))
     })
 }
+
+/// A document that is not what the index of its store calls it.
+pub(crate) fn relabelled(snapshot: &Snapshot, called: &str) -> Diagnostic {
+    let identity = &snapshot.identity;
+    let message =
+        format!("the store calls it `{called}`, but it is `{}@{}`", identity.id(), identity.version);
+    Diagnostic::new(&code::CORRUPT_INDEX, message).help("`bailiwick verify` names everything that is damaged")
+}

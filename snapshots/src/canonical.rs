@@ -103,6 +103,20 @@ pub fn canonical_digest(value: &Value) -> Result<Digest, CanonicalError> {
     to_canonical(value).map(|bytes| Digest::of(&bytes))
 }
 
+/// [`canonical_digest`] of the object with these members, each key once. Nothing is copied.
+///
+/// # Errors
+/// As [`to_canonical`].
+pub fn members_digest<'a>(
+    members: impl IntoIterator<Item = (&'a str, &'a Value)>,
+) -> Result<Digest, CanonicalError> {
+    let mut writer = Writer { out: Vec::with_capacity(1024), numbers: ryu_js::Buffer::new() };
+    match writer.members(members.into_iter().collect(), 0) {
+        Ok(()) => Ok(Digest::of(&writer.out)),
+        Err(refusal) => Err(refusal.into_error()),
+    }
+}
+
 /// Reads bytes that are canonical already, and refuses every other spelling of the same document.
 ///
 /// A duplicate key is one of those spellings, so it is refused as well. An integer beyond 2^53 in canonical bytes is
@@ -192,23 +206,27 @@ impl Writer {
                 self.out.push(b']');
             }
             Value::Object(members) => {
-                let depth = deeper(depth)?;
-                let mut members: Vec<(&String, &Value)> = members.iter().collect();
-                if !members.is_sorted_by(|(a, _), (b, _)| key_order(a, b).is_lt()) {
-                    members.sort_unstable_by(|(a, _), (b, _)| key_order(a, b));
-                }
-                self.out.push(b'{');
-                for (at, (key, member)) in members.into_iter().enumerate() {
-                    if at > 0 {
-                        self.out.push(b',');
-                    }
-                    self.string(key);
-                    self.out.push(b':');
-                    self.value(member, depth).map_err(|refusal| refusal.below(key))?;
-                }
-                self.out.push(b'}');
+                self.members(members.iter().map(|(key, member)| (key.as_str(), member)).collect(), depth)?;
             }
         }
+        Ok(())
+    }
+
+    fn members(&mut self, mut members: Vec<(&str, &Value)>, depth: usize) -> Result<(), Refusal> {
+        let depth = deeper(depth)?;
+        if !members.is_sorted_by(|(a, _), (b, _)| key_order(a, b).is_lt()) {
+            members.sort_unstable_by(|(a, _), (b, _)| key_order(a, b));
+        }
+        self.out.push(b'{');
+        for (at, (key, member)) in members.into_iter().enumerate() {
+            if at > 0 {
+                self.out.push(b',');
+            }
+            self.string(key);
+            self.out.push(b':');
+            self.value(member, depth).map_err(|refusal| refusal.below(key))?;
+        }
+        self.out.push(b'}');
         Ok(())
     }
 

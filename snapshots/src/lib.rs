@@ -14,7 +14,7 @@ mod format;
 mod snapshot;
 mod store;
 
-pub use canonical::{CanonicalError, canonical_digest, from_canonical, to_canonical};
+pub use canonical::{CanonicalError, canonical_digest, from_canonical, members_digest, to_canonical};
 pub use content::content_digest;
 pub use format::{
     Agent, Auth, Binding, DocumentKey, Evidence, FORMAT, Framework, Grant, Identity, InputNarrowing, Limits,

@@ -5,7 +5,7 @@ use std::fs::DirEntry;
 
 use camino::Utf8PathBuf;
 
-use super::fault::{FileFault, unreadable};
+use super::fault::{FileFault, OutsideHow, unreadable};
 use super::{Folder, path};
 
 /// How many entries are looked at.
@@ -14,8 +14,9 @@ const MAX_ENTRIES: usize = 100_000;
 impl Folder {
     /// The paths of all files below that end in `.yaml` or `.yml`, sorted bytewise.
     ///
-    /// Not looked at: names with a leading dot, the directories `skip` (canonical paths), and directories behind
-    /// links. A link to a file is listed wherever it leads, and so is a pipe, socket or device with such a name, so
+    /// Not looked at: names with a leading dot and the directories `skip` (canonical paths). A link to a directory
+    /// that is walked under its own name is passed over, one to a hidden directory is walked, and one that leads out is
+    /// a fault. A link to a file is listed wherever it leads, and so is a pipe, socket or device with such a name, so
     /// that [`Folder::read`] says that it leads outside or is no regular file. More than 100,000 entries are a fault, and so are
     /// two names that differ by case alone where one of them is walked.
     pub fn walk(&self, skip: &[Utf8PathBuf]) -> Result<Vec<String>, FileFault> {
@@ -26,6 +27,7 @@ impl Folder {
         let mut found = Vec::new();
         let mut n_entries = 0;
         let mut pending = vec![String::new()];
+        let mut hidden: Vec<Utf8PathBuf> = Vec::new();
         while let Some(directory) = pending.pop() {
             let failed = |error| unreadable(&directory, &error);
             let mut names: BTreeMap<String, Vec<(String, Option<Kind>)>> = BTreeMap::new();
@@ -60,6 +62,18 @@ impl Folder {
                     let path = path::join(&directory, &name);
                     match kind {
                         Some(Kind::Directory) if !skip.contains(&self.root.join(&path)) => pending.push(path),
+                        Some(Kind::DirectoryLink) => {
+                            let target = self.root.join(&path).canonicalize_utf8();
+                            let target = target.map_err(|error| unreadable(&path, &error))?;
+                            let Ok(inside) = target.strip_prefix(&self.root) else {
+                                return Err(FileFault::Outside { path, how: OutsideHow::Link });
+                            };
+                            let is_hidden = inside.components().any(|part| part.as_str().starts_with('.'));
+                            if is_hidden && !skip.contains(&target) && !hidden.contains(&target) {
+                                hidden.push(target);
+                                pending.push(path);
+                            }
+                        }
                         Some(Kind::Document) => found.push(path),
                         Some(Kind::Directory) | None => {}
                     }
@@ -73,6 +87,7 @@ impl Folder {
 
 enum Kind {
     Directory,
+    DirectoryLink,
     Document,
 }
 
@@ -87,8 +102,14 @@ fn kind(entry: &DirEntry) -> std::io::Result<Option<Kind>> {
     if file_type.is_dir() {
         return Ok(Some(Kind::Directory));
     }
-    let document = name.ends_with(".yaml") || name.ends_with(".yml");
-    let link_to_file = || entry.path().metadata().map_or(true, |metadata| !metadata.is_dir());
-    let listed = document && (!file_type.is_symlink() || link_to_file());
-    Ok(listed.then_some(Kind::Document))
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    let document =
+        ending.is_some_and(|ending| ["yaml", "yml"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
+    let leads_to_directory =
+        file_type.is_symlink() && entry.path().metadata().is_ok_and(|metadata| metadata.is_dir());
+    Ok(match (leads_to_directory, document) {
+        (true, _) => Some(Kind::DirectoryLink),
+        (false, true) => Some(Kind::Document),
+        (false, false) => None,
+    })
 }

@@ -2,7 +2,7 @@
 
 use bailiwick_bundles::documents::phrony::{API_VERSION, Metadata, StringMap};
 use bailiwick_bundles::{Diagnostic, Digest, code, escape};
-use bailiwick_snapshots::{CanonicalError, Evidence, Framework, canonical_digest};
+use bailiwick_snapshots::{CanonicalError, Evidence, Framework, canonical_digest, members_digest};
 use serde_json::{Map, Value};
 
 use super::Place;
@@ -46,8 +46,9 @@ pub(super) fn lower(
 /// The digest of a document without its version and its withdrawal: a version is recorded beside it wherever a hash
 /// is, and a release that changes only the label must be recognised; to withdraw a version is not to change it.
 fn content_hash(content: &Value) -> Result<Digest, CanonicalError> {
-    let mut content = content.clone();
-    if let Some(Value::Object(metadata)) = content.get_mut("metadata") {
+    let Value::Object(members) = content else { return canonical_digest(content) };
+    let mut metadata = members.get("metadata").cloned();
+    if let Some(Value::Object(metadata)) = &mut metadata {
         metadata.remove("version");
         if let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
             && annotations.remove(YANKED).is_some()
@@ -56,7 +57,10 @@ fn content_hash(content: &Value) -> Result<Digest, CanonicalError> {
             metadata.remove("annotations");
         }
     }
-    canonical_digest(&content)
+    members_digest(members.iter().map(|(key, member)| {
+        let own = metadata.as_ref().filter(|_| key == "metadata");
+        (key.as_str(), own.unwrap_or(member))
+    }))
 }
 
 fn evidence(metadata: &Metadata, content: &Value) -> Evidence {

@@ -82,7 +82,9 @@ fn write_snippet(
 ) -> fmt::Result {
     let Some(source) = sources.get(file) else { return Ok(()) };
     if source.text().is_empty() || conceal {
-        writeln!(out, "   ╭─[{}]", source.path())?;
+        let at = labels.first().filter(|_| conceal).map(|label| source.line_column(label.span.start));
+        let place = at.map_or_else(String::new, |at| format!(":{}:{}", at.line, at.column));
+        writeln!(out, "   ╭─[{}{place}]", source.path())?;
         for label in labels.iter().filter(|label| !label.text.is_empty()) {
             writeln!(out, "   · {}", label.text)?;
         }

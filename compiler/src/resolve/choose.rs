@@ -216,7 +216,7 @@ impl<'a> Chooser<'a> {
             self.no_catalog(id, kind, origin);
             return None;
         };
-        let candidates = self.catalogs.candidates(&catalog, kind, id);
+        let mut candidates = self.catalogs.candidates(&catalog, kind, id);
         if candidates.is_empty() {
             if !self.catalogs.is_open(&catalog) {
                 return None;
@@ -233,7 +233,19 @@ impl<'a> Chooser<'a> {
         }
         let constraint_text = constraint.map_or_else(|| "*".to_owned(), ToString::to_string);
         let pinned = self.options.lock.pinned(kind, id, &constraint_text, constraint);
-        let (chosen, passed_over) = pick(&candidates, constraint, pinned.as_ref());
+        let (mut chosen, mut passed_over) = pick(&candidates, constraint, pinned.as_ref());
+        // Whether a published version is withdrawn is known when it is read.
+        while let Some(candidate) = chosen
+            && candidate.yanked.is_none()
+            && pinned.as_ref() != Some(&candidate.version)
+            && let Some(reason) = self.catalogs.withdrawn(self.session, &catalog, id, candidate)
+        {
+            let version = candidate.version.clone();
+            for candidate in candidates.iter_mut().filter(|candidate| candidate.version == version) {
+                candidate.yanked = Some(reason.clone());
+            }
+            (chosen, passed_over) = pick(&candidates, constraint, pinned.as_ref());
+        }
         let Some(candidate) = chosen else {
             self.no_match(id, kind, constraint, &catalog, &passed_over, origin);
             return None;
@@ -274,7 +286,7 @@ impl<'a> Chooser<'a> {
     fn check_hash(&mut self, choice: &Choice, origin: Origin) {
         let trusted = self.options.trust_all || self.options.trust.contains(&choice.id);
         let Some(block) = self.options.lock.block(choice.kind, &choice.id, &choice.version) else { return };
-        if trusted || block.from == "bundle" || block.content_hash == choice.content_hash {
+        if trusted || block.content_hash == choice.content_hash {
             return;
         }
         let diagnostic = Diagnostic::new(
@@ -383,7 +395,14 @@ impl<'a> Chooser<'a> {
             Manifest::Policy(_) | Manifest::Agent(_) | Manifest::Tool(_) => None,
         });
         let mut ids: Vec<(LogicalId, Home)> = in_bundle.map(|id| (id, Home::Bundle)).collect();
-        if let Some(catalog) = self.catalogs.owner(self.session, namespace) {
+        // Of the document that names the boundary, and of the boundary itself where it is called `namespace.name`.
+        let own = boundary.as_str().parse::<LogicalId>().ok().map(|id| id.namespace().clone());
+        let mut catalogs: Vec<Arc<str>> = Vec::new();
+        for namespace in std::iter::once(namespace).chain(own.as_ref()) {
+            let owner = self.catalogs.owner(self.session, namespace);
+            catalogs.extend(owner.filter(|owner| !catalogs.contains(owner)));
+        }
+        for catalog in catalogs {
             // A policy of the bundle adds to one of the catalog that has its id; it never replaces it.
             let home = Home::Catalog(Arc::clone(&catalog));
             let lock = &self.options.lock;

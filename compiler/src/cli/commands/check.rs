@@ -6,7 +6,7 @@ use super::super::args::{CheckArgs, Format};
 use super::super::progress::Progress;
 use super::super::summary::count;
 use super::super::{CliError, Context};
-use crate::pipeline::{LockMode, OpenCatalogs, compile};
+use crate::pipeline::{self, LockMode, OpenCatalogs};
 
 pub(in super::super) fn check(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<u8, CliError> {
     let begun = Instant::now();
@@ -14,7 +14,7 @@ pub(in super::super) fn check(context: &mut Context<'_, '_>, args: &CheckArgs) -
     let mut open = OpenCatalogs::default();
     let progress = Progress::new(args.bundles.len(), context.io.interactive);
     for bundle in &args.bundles {
-        compile(&mut context.session, &mut open, bundle, &context.io.cwd, &mode);
+        pipeline::check(&mut context.session, &mut open, bundle, &context.io.cwd, &mode);
         progress.step();
     }
     progress.finish();

@@ -14,6 +14,13 @@ use crate::store::{RESTORE, read_snapshot, store_diagnostic};
 pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs) -> Result<u8, CliError> {
     let cwd = context.io.cwd.clone();
     let folder = cwd.join(&args.directory);
+    if !folder.is_dir() {
+        let message = format!("there is no directory `{}`", args.directory);
+        context
+            .session
+            .push(Diagnostic::new(&code::STORE_IO, message).help("name a bundle, or use `--store`"));
+        return context.fail();
+    }
     let environment =
         Environment::find(&mut context.session, &folder.canonicalize_utf8().unwrap_or(folder), &cwd);
     let place = store_place(context.store.as_deref(), &environment, &cwd);

@@ -154,6 +154,13 @@ fn check_mcp_binding(agent: &AgentDocument, binding: &Binding, cx: &mut Decoder<
             );
         }
     }
+    for name in [&mcp.server, &mcp.tool] {
+        if name.value.trim().is_empty() {
+            cx.push(
+                Diagnostic::new(&code::INVALID_VALUE, "an MCP name is empty").label(name.span, "no name"),
+            );
+        }
+    }
     let known = || agent.spec.mcp_servers.iter().map(|server| server.name.value.as_str());
     if !known().any(|name| name == mcp.server.value) {
         let near = nearest(&mcp.server.value, known());

@@ -196,14 +196,19 @@ pub(crate) fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]
         folder,
     };
     let folder = Arc::clone(&bundle.folder);
-    let mut paths = match folder.walk(skip) {
-        Ok(paths) => paths,
-        Err(fault) => {
-            session.file_fault(&fault, &entry, None);
-            return None;
+    // A contract stands for itself: what lies beside it is none of its business.
+    let is_contract = |node: &Arc<Node>| is_kind(node, Kind::Tool) || is_kind(node, Kind::Policy);
+    let mut paths = if !nodes.is_empty() && nodes.iter().all(is_contract) {
+        Vec::new()
+    } else {
+        match folder.walk(skip) {
+            Ok(paths) => without_links(&folder, paths),
+            Err(fault) => {
+                session.file_fault(&fault, &entry, None);
+                return None;
+            }
         }
     };
-    paths = without_links(&folder, paths);
     if !paths.contains(&entry) {
         paths.insert(0, entry.clone());
     }
@@ -403,10 +408,12 @@ impl Bundle {
             (None, _) => {
                 let found = documents.first().map(|manifest| (manifest.kind(), manifest.head().origin));
                 if let Some((found, origin)) = found {
-                    let diagnostic =
-                        Diagnostic::new(&code::WRONG_KIND, format!("`{path}` is a {found}, not a {kind}"))
-                            .label(asked, format!("should be a {kind}"));
-                    let diagnostic = session.label(diagnostic, origin, format!("a {found}"));
+                    let diagnostic = Diagnostic::new(
+                        &code::WRONG_KIND,
+                        format!("`{path}` is {}, not {}", named(found), named(kind)),
+                    )
+                    .label(asked, format!("should be {}", named(kind)));
+                    let diagnostic = session.label(diagnostic, origin, named(found));
                     session.push(diagnostic);
                 }
                 None
@@ -482,5 +489,15 @@ impl Manifest {
             Self::Tool(_) => Kind::Tool,
             Self::Policy(_) => Kind::Policy,
         }
+    }
+}
+
+/// A kind with its article.
+pub(crate) fn named(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Agent => "an Agent",
+        Kind::Tool => "a Tool",
+        Kind::Policy => "a Policy",
+        Kind::Bundle => "a Bundle",
     }
 }

@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod plain;
 mod progress;
 mod report;
 mod summary;
@@ -89,6 +90,16 @@ fn usage(error: &clap::Error, io: &mut Io<'_>) -> Result<u8, CliError> {
 }
 
 fn dispatch(cli: Cli, io: &mut Io<'_>) -> Result<u8, CliError> {
+    let Io { stdout, stderr, cwd, color, interactive } = io;
+    let mut plain = plain::Plain::new(&mut **stdout);
+    let mut io = Io {
+        stdout: &mut plain,
+        stderr: &mut **stderr,
+        cwd: cwd.clone(),
+        color: *color,
+        interactive: *interactive,
+    };
+    let io = &mut io;
     let mut context = Context { session: Session::new(), format: cli.format, store: cli.store, io };
     match cli.command {
         Command::Check(args) => commands::check(&mut context, &args),

@@ -7,7 +7,7 @@ use bailiwick_bundles::documents::phrony::{Kind, Reference};
 use bailiwick_bundles::{Constraint, Diagnostic, Digest, LogicalId, Mismatch, RefKind, Version, code};
 
 use super::{Choice, PassedOver, ResolveOptions};
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, named};
 use crate::catalogs::{Candidate, Catalogs, Fetched};
 use crate::manifest::{Ask, Home, Manifest};
 use crate::origin::Origin;
@@ -158,9 +158,10 @@ impl<'a> Chooser<'a> {
         let mut other = [Kind::Agent, Kind::Tool, Kind::Policy].into_iter().filter(|other| *other != kind);
         let Some(found) = other.find_map(|other| self.bundle.find(other, id)) else { return false };
         let (found, at) = (found.kind(), found.head().origin);
-        let diagnostic = Diagnostic::new(&code::WRONG_KIND, format!("`{id}` is a {found}, not a {kind}"));
-        let diagnostic = self.session.label(diagnostic, origin, format!("should be a {kind}"));
-        let diagnostic = self.session.label(diagnostic, at, format!("a {found}"));
+        let diagnostic =
+            Diagnostic::new(&code::WRONG_KIND, format!("`{id}` is {}, not {}", named(found), named(kind)));
+        let diagnostic = self.session.label(diagnostic, origin, format!("should be {}", named(kind)));
+        let diagnostic = self.session.label(diagnostic, at, named(found));
         self.session.push(diagnostic);
         true
     }

@@ -116,6 +116,21 @@ impl<'a> Index<'a> {
         self.ours.iter().map(|listed| listed.size)
     }
 
+    /// Whether no other program has put anything into the index.
+    pub(super) fn is_all_ours(&self) -> bool {
+        self.foreign.is_empty()
+            && self.rest.keys().all(|key| ["mediaType", "schemaVersion"].contains(&key.as_str()))
+    }
+
+    /// The index as a writer makes it from its entries.
+    pub(super) fn again(&self) -> Result<Vec<u8>, CanonicalError> {
+        let mut anew = Index::empty();
+        for listed in &self.ours {
+            anew.add(listed.entry.clone(), listed.size)?;
+        }
+        anew.to_bytes()
+    }
+
     /// The descriptors of other programs.
     pub(super) fn foreign(&self) -> &[Value] {
         &self.foreign

@@ -136,6 +136,9 @@ pub(super) fn verify(store: &Store) -> Result<Verification, StoreError> {
     let mut check = Check { store, seen: BTreeMap::new(), faults: BTreeMap::new() };
     let read = store.index_bytes().map_err(from_read);
     let index = check.index(&read);
+    if let Ok(bytes) = &read {
+        check.written(&index, bytes);
+    }
     for (entry, size) in index.entries().zip(index.manifest_sizes()) {
         check.entry(entry, size);
     }
@@ -170,6 +173,15 @@ struct Check<'a> {
 impl Check<'_> {
     fn fault(&mut self, place: String, kind: FaultKind, needed_by: Option<&str>) {
         self.faults.entry((place, kind)).or_default().extend(needed_by.map(str::to_owned));
+    }
+
+    /// Whether an index that only our writers have touched is what they write, to the last byte.
+    fn written(&mut self, index: &Index<'_>, bytes: &[u8]) {
+        let own = index.is_all_ours();
+        if own && index.again().as_deref() != Ok(bytes) {
+            let reason = "it is not what a writer of this store writes".to_owned();
+            self.fault("index.json".to_owned(), FaultKind::Malformed(reason), None);
+        }
     }
 
     /// What can be read of the index.

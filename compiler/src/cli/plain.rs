@@ -1,0 +1,71 @@
+//! Output in which nothing commands the terminal.
+//!
+//! What people wrote is printed by many commands. An escape sequence in a description could rewrite what a reviewer
+//! reads, and a bidirectional control could turn it around, so both are printed as escapes.
+
+use std::io::{self, Write};
+
+/// Passes text on; control characters other than line ends and tabs become `\u{…}`.
+pub(super) struct Plain<'a> {
+    inner: &'a mut dyn Write,
+    /// The beginning of a character that the last write cut in two.
+    cut: Vec<u8>,
+}
+
+impl<'a> Plain<'a> {
+    pub(super) fn new(inner: &'a mut dyn Write) -> Self {
+        Self { inner, cut: Vec::new() }
+    }
+}
+
+impl Write for Plain<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut all = std::mem::take(&mut self.cut);
+        all.extend_from_slice(bytes);
+        let valid = match std::str::from_utf8(&all) {
+            Ok(text) => text,
+            Err(error) => {
+                self.cut = all.get(error.valid_up_to()..).unwrap_or_default().to_vec();
+                // INVARIANT: the bytes up to there are valid.
+                std::str::from_utf8(all.get(..error.valid_up_to()).unwrap_or_default()).unwrap_or_default()
+            }
+        };
+        if valid.chars().any(commands) {
+            let escaped: String = valid
+                .chars()
+                .flat_map(|c| if commands(c) { c.escape_unicode().collect::<Vec<_>>() } else { vec![c] })
+                .collect();
+            self.inner.write_all(escaped.as_bytes())?;
+        } else {
+            self.inner.write_all(valid.as_bytes())?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Whether a terminal acts on a character instead of showing it.
+fn commands(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequences_are_shown_not_obeyed() {
+        let mut out = Vec::new();
+        let mut plain = Plain::new(&mut out);
+        plain.write_all("a\u{1b}[2Kb\n".as_bytes()).expect("written");
+        let bytes = "é\u{202e}".as_bytes();
+        for byte in bytes {
+            plain.write_all(&[*byte]).expect("written");
+        }
+        assert_eq!(String::from_utf8(out).as_deref(), Ok("a\\u{1b}[2Kb\né\\u{202e}"));
+    }
+}

@@ -64,10 +64,10 @@ fn table(name: &str, cases: &[Value], repeats: usize, answer: impl Fn(&Value, &V
     times.sort_unstable();
     let total: Duration = times.iter().map(|(time, _)| *time).sum();
     let at = |percent: usize| times[(times.len() - 1) * percent / 100].0;
-    let [proved, refuted, wrong, undecided, refused] = tally;
+    let [proved, disproved, wrong, undecided, refused] = tally;
     let (median, last) = (at(50), at(99));
     println!(
-        "| {name} | {proved} | {refuted} | {wrong} | {undecided} | {refused} | {median:.1?} | {last:.1?} | {total:.1?} |"
+        "| {name} | {proved} | {disproved} | {wrong} | {undecided} | {refused} | {median:.1?} | {last:.1?} | {total:.1?} |"
     );
     let slowest: Vec<String> =
         times.iter().rev().take(4).map(|(time, id)| format!("{id} {time:.1?}")).collect();

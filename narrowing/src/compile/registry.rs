@@ -126,6 +126,10 @@ impl<'v> Registry<'v> {
         let Value::Object(object) = value else { return Ok(()) };
         let mut dialect =
             self.resources.get(resource).map_or(Dialect::Draft2020, |resource| resource.dialect);
+        // A resource inside may be written in another draft, which decides how it is identified.
+        if !is_root && object.contains_key("$schema") {
+            dialect = Dialect::of(value)?;
+        }
         let is_old = dialect <= Dialect::Draft07;
         let keyword = if dialect == Dialect::Draft04 { "id" } else { "$id" };
         let id =
@@ -141,9 +145,6 @@ impl<'v> Registry<'v> {
                         root.uri = uri;
                     }
                 } else {
-                    if object.contains_key("$schema") {
-                        dialect = Dialect::of(value)?;
-                    }
                     resource = self.add(value, uri, dialect);
                 }
             }

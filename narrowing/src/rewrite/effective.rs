@@ -13,7 +13,11 @@ use crate::keyword::map_subschemas;
 
 /// What is enforced when `binding` narrows `tool`: exactly the instances that both accept.
 ///
-/// Annotations of `binding` stand over those of `tool`. Both are expected to compile.
+/// Annotations of `binding` stand over those of `tool`. Both are expected to compile. Where they are written in different
+/// drafts, one of which says what the other cannot (draft 04 `integer`, a format only one of them asserts), they are kept
+/// apart as two documents in one; a validator may refuse such a document, and so may [`Schema::compile`].
+///
+/// [`Schema::compile`]: crate::Schema::compile
 ///
 /// ```
 /// use bailiwick_narrowing::effective;

@@ -44,16 +44,10 @@ fn rewrite(schema: &Value, dialect: Dialect) -> Option<Value> {
 }
 
 fn rewrite_parts(object: &Map<String, Value>, dialect: Dialect) -> Option<Value> {
-    let mut sound = true;
-    let mut modern = map_subschemas(object, |value| {
-        rewrite(value, dialect).unwrap_or_else(|| {
-            sound = false;
-            Value::Null
-        })
-    });
     let since = |since: Dialect| dialect >= since;
+    let mut old = object.clone();
     // Keywords that said nothing in this draft, and would now.
-    modern.retain(|keyword, _| match keyword.as_str() {
+    old.retain(|keyword, _| match keyword.as_str() {
         "const" | "contains" | "propertyNames" => since(Dialect::Draft06),
         "if" | "then" | "else" => since(Dialect::Draft07),
         "dependentRequired"
@@ -64,6 +58,13 @@ fn rewrite_parts(object: &Map<String, Value>, dialect: Dialect) -> Option<Value>
         | "unevaluatedProperties" => since(Dialect::Draft2019),
         "prefixItems" => false,
         _ => true,
+    });
+    let mut sound = true;
+    let mut modern = map_subschemas(&old, |value| {
+        rewrite(value, dialect).unwrap_or_else(|| {
+            sound = false;
+            Value::Null
+        })
     });
     // `unevaluatedItems` counts `contains` in 2020-12 only.
     sound &= !(modern.contains_key("unevaluatedItems") && dialect == Dialect::Draft2019);

@@ -1,0 +1,114 @@
+//! What a verdict shows: the rule, the offending part with both places, the reason.
+
+#![allow(clippy::panic, reason = "a failing test says so by panicking")]
+
+use bailiwick_narrowing::{Budget, Offence, Schema, SchemaErrorKind, Verdict, contains};
+use serde_json::{Value, json};
+
+fn verdict(outer: &Value, inner: &Value) -> Verdict {
+    let compile = |value| Schema::compile(value).unwrap_or_else(|error| panic!("{value}: {error}"));
+    contains(&compile(outer), &compile(inner), &Budget::default())
+}
+
+fn offence(outer: &Value, inner: &Value) -> (Value, Offence) {
+    let Verdict::Escapes(witness) = verdict(outer, inner) else { panic!("{inner} in {outer}") };
+    (witness.instance().clone(), witness.offence().clone())
+}
+
+#[test]
+fn a_proof_names_its_rules() {
+    let check = |outer: Value, inner: Value, expected: &str| {
+        let Verdict::Contained(proof) = verdict(&outer, &inner) else { panic!("{inner} in {outer}") };
+        assert_eq!(proof.summary(), expected, "{:?}", proof.rules());
+    };
+    check(json!({"type": "string"}), json!({"type": "string"}), "equal");
+    check(
+        json!({"type": "string", "pattern": "^https?://"}),
+        json!({"type": "string", "pattern": "^https://api\\."}),
+        "string language",
+    );
+    check(json!({"type": "integer", "maximum": 9}), json!({"type": "integer", "maximum": 8}), "number range");
+    check(json!({"type": "string"}), json!({"enum": ["a", "b"]}), "listed values");
+    check(
+        json!({"items": {"type": "number"}}),
+        json!({"type": "array", "items": {"type": "integer"}}),
+        "array rules",
+    );
+    check(
+        json!({"type": "object", "properties": {"a": {"type": "number"}}}),
+        json!({"type": "object", "properties": {"a": {"type": "integer"}}}),
+        "object rules",
+    );
+}
+
+#[test]
+fn an_offence_names_both_places() {
+    let (instance, found) = offence(
+        &json!({"type": "object", "properties": {"q": {"type": "string"}}}),
+        &json!({"type": "object", "properties": {"p": {"type": "string"}}}),
+    );
+    assert_eq!(instance, json!({"q": 0}));
+    assert_eq!((found.instance_path.as_str(), found.keyword.as_str()), ("/q", "type"));
+    assert_eq!(
+        (found.outer_pointer.as_str(), found.inner_pointer.as_deref()),
+        ("/properties/q/type", Some(""))
+    );
+    assert!(found.message.contains("leaves the object open"), "{}", found.message);
+
+    let (_, found) = offence(
+        &json!({"type": "object", "properties": {"n": {"type": "integer", "maximum": 3}}}),
+        &json!({"type": "object", "properties": {"n": {"type": "integer", "maximum": 10}}}),
+    );
+    assert_eq!((found.keyword.as_str(), found.inner_pointer.as_deref()), ("maximum", Some("/properties/n")));
+
+    let (_, found) = offence(
+        &json!({"type": "object", "properties": {"a": true}, "additionalProperties": false}),
+        &json!({"type": "object", "properties": {"a": true, "b": true}, "additionalProperties": false}),
+    );
+    assert_eq!((found.instance_path.as_str(), found.outer_pointer.as_str()), ("/b", "/additionalProperties"));
+    assert_eq!(found.inner_pointer.as_deref(), Some("/properties/b"));
+}
+
+#[test]
+fn a_union_blames_the_branch_that_fits_best() {
+    let union = |limit: u32| {
+        json!({"oneOf": [
+            {"type": "object", "properties": {"kind": {"const": "a"}, "n": {"type": "integer", "maximum": 5}}, "required": ["kind", "n"]},
+            {"type": "object", "properties": {"kind": {"const": "b"}, "n": {"type": "integer", "maximum": limit}}, "required": ["kind", "n"]},
+        ]})
+    };
+    let (instance, found) = offence(&union(3), &union(4));
+    assert_eq!(instance, json!({"kind": "b", "n": 4}));
+    assert_eq!(found.outer_pointer, "/oneOf/1/properties/n/maximum");
+}
+
+#[test]
+fn a_reason_says_what_to_write_instead() {
+    let outer = json!({"type": "string", "pattern": "(?<=a)b"});
+    let Verdict::Undecided(reason) = verdict(&outer, &json!({"type": "string", "pattern": "^ab$"})) else {
+        panic!("look-behind is not modelled");
+    };
+    assert_eq!((reason.keyword.as_str(), reason.outer_pointer.as_deref()), ("pattern", Some("/pattern")));
+    assert!(reason.advice.contains("look-around"), "{}", reason.advice);
+}
+
+#[test]
+fn a_bad_schema_names_the_place() {
+    use SchemaErrorKind::{Invalid, NumberTooLarge, RemoteReference, UnknownDialect, UnresolvedReference};
+    let check = |schema: Value, kind: SchemaErrorKind, pointer: &str| {
+        let Err(error) = Schema::compile(&schema) else { panic!("{schema} compiles") };
+        assert_eq!((error.kind, error.pointer.as_str()), (kind, pointer), "{error}");
+    };
+    check(json!({"$schema": "https://example.com/mine"}), UnknownDialect, "/$schema");
+    check(
+        json!({"properties": {"a": {"$ref": "https://example.com/b"}}}),
+        RemoteReference,
+        "/properties/a/$ref",
+    );
+    check(json!({"items": {"$ref": "#/$defs/none"}}), UnresolvedReference, "/items/$ref");
+    check(json!({"properties": {"a": {"type": "dict"}}}), Invalid, "/properties/a/type");
+    check(json!({"pattern": 3}), Invalid, "/pattern");
+    check(json!({"maximum": 1e300}), NumberTooLarge, "/maximum");
+    check(json!({"anyOf": [{"const": {"a": [1e17]}}]}), NumberTooLarge, "/anyOf/0/const");
+    check(json!([]), Invalid, "");
+}

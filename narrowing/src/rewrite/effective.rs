@@ -53,7 +53,8 @@ fn in_one_dialect(tool: &Value, binding: &Value, dialect: Dialect) -> Value {
     if has_identity {
         return apart(tool, binding);
     }
-    let may_change = |schema| !references::has_any(schema) || references::only_to_definitions(schema);
+    // Merging takes the definitions over as they are, so what is below them stays where it is.
+    let may_change = references::only_below_definitions;
     let merged = (may_change(tool) && may_change(binding)).then(|| merge(tool, binding, dialect)).flatten();
     merged.unwrap_or_else(|| moved_apart(tool, binding))
 }

@@ -46,6 +46,16 @@ pub(super) fn only_to_definitions(schema: &Value) -> bool {
     only
 }
 
+/// Whether every reference points somewhere below `$defs` or `definitions`, so that the schema around them may change as
+/// long as they stay as they are.
+pub(super) fn only_below_definitions(schema: &Value) -> bool {
+    let mut only = true;
+    each(schema, &mut |reference| {
+        only &= reference.starts_with("#/$defs/") || reference.starts_with("#/definitions/")
+    });
+    only
+}
+
 /// Whether the schema names itself or a part of itself.
 pub(super) fn has_identity(schema: &Value) -> bool {
     let Value::Object(object) = schema else { return false };

@@ -135,7 +135,7 @@ impl Fleet {
     }
 }
 
-/// Numbers by SplitMix64 (Steele, Lea and Flood, 2014).
+/// Numbers by `SplitMix64` (Steele, Lea and Flood, 2014).
 struct Numbers(u64);
 
 impl Numbers {

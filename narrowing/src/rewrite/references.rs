@@ -51,7 +51,7 @@ pub(super) fn only_to_definitions(schema: &Value) -> bool {
 pub(super) fn only_below_definitions(schema: &Value) -> bool {
     let mut only = true;
     each(schema, &mut |reference| {
-        only &= reference.starts_with("#/$defs/") || reference.starts_with("#/definitions/")
+        only &= reference.starts_with("#/$defs/") || reference.starts_with("#/definitions/");
     });
     only
 }

@@ -3,7 +3,12 @@
 //! Bundles come from `bailiwick_tests::fleet`, from the samples, and from generators here. Not here: single cases
 //! (`tests/cases`), and the laws of one crate, which are in it.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may stop where it finds a fault")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test may stop where it finds a fault"
+)]
 
 mod bundle;
 mod determinism;

@@ -112,7 +112,7 @@ proptest! {
             .map(|(at, _)| at)
             .collect();
         let at = letters[at.index(letters.len())];
-        let other = if prompt.text[at..].starts_with('q') { "z" } else { "q" };
+        let other = if prompt.text.get(at..).is_some_and(|rest| rest.starts_with('q')) { "z" } else { "q" };
         prompt.text.replace_range(at..=at, other);
         let after = outcome(&Scratch::with(&files).path, ".");
         prop_assert_ne!(before.digest(), after.digest());

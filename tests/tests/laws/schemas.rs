@@ -10,7 +10,7 @@ use crate::bundle::{Scratch, file, outcome};
 use crate::cases;
 
 /// Whether the two schemas of a pair refer to parts of themselves.
-const REFERENCES: bool = false;
+const REFERENCES: bool = true;
 
 /// The names that objects here have; few, so that schemas speak of the same ones.
 const NAMES: [&str; 4] = ["a", "b", "c", "title"];
@@ -126,7 +126,7 @@ fn leaf(references: bool) -> BoxedStrategy<Value> {
     prop::strategy::Union::new_weighted(leaves).boxed()
 }
 
-fn object(inner: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+fn object(inner: &BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     let properties = prop::collection::btree_map(select(NAMES.to_vec()), inner.clone(), 0..4);
     let properties = properties
         .prop_map(|all| {
@@ -166,7 +166,7 @@ fn schema(references: bool) -> impl Strategy<Value = Value> {
             3,
         );
         prop_oneof![
-            4 => object(inner.clone().boxed()),
+            4 => object(&inner.clone().boxed()),
             1 => array.prop_map(|schema| with(&schema, &[("type", json!("array"))])),
             1 => list.clone().prop_map(|list| json!({ "anyOf": list })),
             1 => list.clone().prop_map(|list| json!({ "oneOf": list })),
@@ -176,7 +176,7 @@ fn schema(references: bool) -> impl Strategy<Value = Value> {
         ]
     });
     let definitions = (leaf(false), leaf(false));
-    (object(inner.boxed()), definitions).prop_map(move |(schema, (x, y))| {
+    (object(&inner.boxed()), definitions).prop_map(move |(schema, (x, y))| {
         if references { with(&schema, &[("$defs", json!({ "x": x, "y": y }))]) } else { schema }
     })
 }

@@ -204,7 +204,7 @@ pub(crate) fn read(session: &mut Session, entered: Entered, skip: &[Utf8PathBuf]
         match folder.walk(skip) {
             Ok(paths) => without_links(&folder, paths),
             Err(fault) => {
-                session.file_fault(&fault, &entry, None);
+                session.file_fault(&fault, &folder.display(&entry), None);
                 return None;
             }
         }

@@ -148,7 +148,9 @@ fn widened(
         format!("`{}` accepts calls that `{contract}` does not", binding.wire_name),
     );
     // Where the checker names no place in the binding, the nearest one on the way to the contract's keyword is meant.
-    let inner = offence.inner_pointer.as_deref().unwrap_or(&offence.outer_pointer);
+    let place = offence.inner_pointer.as_deref().unwrap_or(&offence.outer_pointer);
+    let keyword = format!("{place}/{}", offence.keyword);
+    let inner = if own.value().pointer(&keyword).is_some() { keyword.as_str() } else { place };
     diagnostic = match own.span(inner) {
         Some(span) => diagnostic.label(span, says(own.value(), inner, "this lets it through")),
         None => session.label(diagnostic, binding.origin, "this lets it through"),

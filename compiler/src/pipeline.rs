@@ -91,8 +91,9 @@ pub fn compile(
 
 /// Finds every fault of the bundle at `path`, as [`compile`] does, and makes no snapshot.
 ///
-/// Emitting finds none of its own: numbers are checked where a text is read and where a document is digested, and a
-/// snapshot nests a document, which has at most 64 levels, less deep than canonical JSON allows.
+/// Emitting finds none of its own where the closure has no part that was published before: numbers are checked where a
+/// text is read and where a document is digested, and a snapshot nests a document, which has at most 64 levels, less
+/// deep than canonical JSON allows.
 pub fn check(
     session: &mut Session,
     open: &mut OpenCatalogs,
@@ -120,14 +121,15 @@ fn stages(
         .by_folder
         .entry(environment.settings.folder.clone())
         .or_insert_with(|| Catalogs::new(environment.clone()));
-    let (resolved, compiled) = match bundle::read(session, entered, &foreign_folders(&environment)) {
-        Some(bundle) => run(session, bundle, catalogs, how, before),
-        None => (None, None),
-    };
+    let Run { resolved, compiled, is_through } =
+        match bundle::read(session, entered, &foreign_folders(&environment)) {
+            Some(bundle) => run(session, bundle, catalogs, how, before),
+            None => Run::default(),
+        };
     let mut found = session.diagnostics.split_off(before);
     environment.settings.apply_lints(&mut found);
     let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
-    if compiled.is_none() && !found.iter().any(is_error) {
+    if !is_through && !found.iter().any(is_error) {
         // Whatever was lost on the way, "nothing said" is never "nothing wrong".
         found.push(Diagnostic::new(&code::NO_BUNDLE, format!("`{path}` cannot be compiled")));
     }
@@ -158,13 +160,22 @@ fn foreign_folders(environment: &Environment) -> Vec<Utf8PathBuf> {
     places.filter_map(|place| environment.resolve(place).0.canonicalize_utf8().ok()).collect()
 }
 
+/// How far a bundle came.
+#[derive(Default)]
+struct Run {
+    resolved: Option<Resolved>,
+    compiled: Option<Compiled>,
+    /// Whether every stage that was asked for ended with a value.
+    is_through: bool,
+}
+
 fn run(
     session: &mut Session,
     bundle: Bundle,
     catalogs: &mut Catalogs,
     (mode, until): (&LockMode, Until),
     before: usize,
-) -> (Option<Resolved>, Option<Compiled>) {
+) -> Run {
     let lock_file = find_lock(session, &bundle);
     let old_lock = lock_file.as_ref().and_then(|read| lock::read(session, read));
     let kept = old_lock.clone().unwrap_or_default();
@@ -177,7 +188,7 @@ fn run(
         }
     };
     let resolution = resolve(session, &bundle, catalogs, &options);
-    let Some(resolution) = resolution.drain_into(&mut session.diagnostics) else { return (None, None) };
+    let Some(resolution) = resolution.drain_into(&mut session.diagnostics) else { return Run::default() };
     let new_lock = resolution.lock();
     // A lock whose digests are contradicted is no measure of what would change.
     let contradicted = session.diagnostics.iter().skip(before).any(|d| *d.code == code::HASH_MISMATCH);
@@ -187,24 +198,27 @@ fn run(
     let choices = resolution.choices.clone();
     let program = link(session, &bundle, resolution).drain_into(&mut session.diagnostics);
     let resolved = Resolved { bundle, choices, has_lock: lock_file.is_some(), old_lock, new_lock };
-    let Some(program) = program else { return (Some(resolved), None) };
+    let mut run = Run { resolved: Some(resolved), ..Run::default() };
+    let Some(program) = program else { return run };
     let narrowed = narrow(session, program).drain_into(&mut session.diagnostics);
     let refused =
         session.diagnostics.iter().skip(before).any(|diagnostic| diagnostic.severity == Severity::Error);
-    let Some(narrowed) = narrowed.filter(|_| !refused && until == Until::Emitted) else {
-        return (Some(resolved), None);
-    };
+    let Some(narrowed) = narrowed.filter(|_| !refused) else { return run };
+    // Only where closures meet that were compiled apart can emitting find a fault of its own.
+    if until == Until::Narrowed && narrowed.program().frozen.is_empty() {
+        run.is_through = true;
+        return run;
+    }
     let emitted = emit(&narrowed).and_then(|snapshot| Ok((snapshot.to_canonical()?, snapshot)));
     match emitted {
         Ok((bytes, snapshot)) => {
             let digest = Digest::of(&bytes);
-            (Some(resolved), Some(Compiled { snapshot, bytes, digest, narrowed }))
+            run.compiled = Some(Compiled { snapshot, bytes, digest, narrowed });
+            run.is_through = true;
         }
-        Err(error) => {
-            session.push(emit_diagnostic(&error));
-            (Some(resolved), None)
-        }
+        Err(error) => session.push(emit_diagnostic(&error)),
     }
+    run
 }
 
 fn emit_diagnostic(error: &EmitError) -> Diagnostic {

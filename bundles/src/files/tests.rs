@@ -140,6 +140,9 @@ fn links_are_followed_inside_and_nowhere_else() {
     assert!(matches!(folder.read("dangling.yaml"), Err(FileFault::NotFound { .. })));
     let circle = folder.read("circle.yaml").expect_err("a circle");
     assert_eq!(circle.to_string(), "`circle.yaml` cannot be read: too many levels of symbolic links");
+    let expected = FileFault::Outside { path: "tools".to_owned(), how: OutsideHow::Link };
+    assert_eq!(folder.walk(&[]), Err(expected), "what lies behind it would not be seen");
+    std::fs::remove_file(directory.path().join("tools")).expect("removed");
     let walked = folder.walk(&[]).expect("no fault of its own");
     assert_eq!(walked, ["circle.yaml", "dangling.yaml", "inside.yaml", "real/a.yaml", "secret.yaml"]);
 }
@@ -296,7 +299,7 @@ fn a_walk_gives_documents_in_order_and_leaves_out_what_is_hidden() {
     ]);
     let skip = [folder.root().join("skip")];
     let walked = folder.walk(&skip).expect("no fault");
-    assert_eq!(walked, ["a-b.yaml", "a.yml", "a/deep/er/x.yaml", "a/z.yaml", "b.yaml"]);
+    assert_eq!(walked, ["a-b.yaml", "a.yml", "a/deep/er/x.yaml", "a/z.yaml", "b.yaml", "upper.YAML"]);
     for path in walked {
         assert!(folder.read(&path).is_ok(), "{path}");
     }

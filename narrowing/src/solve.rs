@@ -85,6 +85,7 @@ pub(crate) struct Solver<'a> {
     outer: Option<&'a Graph>,
     steps: u32,
     states: u32,
+    tries: u32,
     frames: u32,
     depth: u32,
     /// The lowest open state that an answer under way leans on.
@@ -106,6 +107,7 @@ impl<'a> Solver<'a> {
             outer,
             steps: budget.steps.saturating_add(for_size),
             states: budget.states,
+            tries: budget.tries,
             frames: 0,
             depth: 0,
             leans_on: u32::MAX,

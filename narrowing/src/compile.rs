@@ -9,6 +9,7 @@ mod measure;
 mod registry;
 mod shape;
 mod unevaluated;
+mod values;
 
 use std::collections::HashMap;
 

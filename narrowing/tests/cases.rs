@@ -18,7 +18,7 @@ fn every_labelled_pair_is_decided_rightly() {
                 assert!(inner.accepts(witness.instance()) && !outer.accepts(witness.instance()));
             }
             verdict @ (Verdict::Contained(_) | Verdict::Escapes(_) | Verdict::Undecided(_)) => {
-                faults.push(format!("{}: {verdict:?}", case["id"]))
+                faults.push(format!("{}: {verdict:?}", case["id"]));
             }
         }
     }

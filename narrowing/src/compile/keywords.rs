@@ -130,6 +130,8 @@ impl<'v> Compiler<'v> {
     /// Keywords that assert nothing still have a shape.
     fn annotation(&mut self, keyword: &str, value: &Value, at: At) -> Result<(), SchemaError> {
         let since = |dialect| at.dialect >= dialect;
+        // Whether an identifier is a legal one is for the validator to say.
+        self.graph.relies_on_validator |= matches!(keyword, "$id" | "id" | "$anchor" | "$dynamicAnchor");
         let must_be = match keyword {
             "title" | "description" | "$schema" => value.is_string().then_some(()).ok_or("must be a string"),
             "$comment" | "contentMediaType" | "contentEncoding" if since(Dialect::Draft07) => {

@@ -206,7 +206,8 @@ impl<'a> Solver<'a> {
             let mut forced = None;
             let mut at = 0;
             while let Some(choice) = facts.choices.get(at) {
-                if self.spend(choice.options.len() * (1 + facts.asserted.len() / 16)).is_err() {
+                let n_goals: usize = choice.options.iter().map(Vec::len).sum();
+                if self.spend(n_goals * (1 + facts.asserted.len() / 16)).is_err() {
                     return Ok(());
                 }
                 if choice.options.iter().any(|option| self.is_settled(facts, option)) {

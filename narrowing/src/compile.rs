@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+pub(crate) use self::measure::is_within_limits;
 use self::registry::{Registry, Target};
 use crate::dialect::Dialect;
 use crate::error::{SchemaError, SchemaErrorKind};

@@ -23,7 +23,7 @@ impl Budget {
         self
     }
 
-    /// At most `tries` candidate witnesses are shown to the validators.
+    /// At most `tries` strings of a pattern or format that only the validator knows are shown to it for one question.
     pub fn with_tries(mut self, tries: u32) -> Self {
         self.tries = tries;
         self
@@ -32,6 +32,6 @@ impl Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { steps: 60_000, states: 20_000, tries: 64 }
+        Self { steps: 150_000, states: 20_000, tries: 24 }
     }
 }

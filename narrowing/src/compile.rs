@@ -9,11 +9,13 @@ mod measure;
 mod registry;
 mod shape;
 mod unevaluated;
+mod values;
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
+pub(crate) use self::measure::is_within_limits;
 use self::registry::{Registry, Target};
 use crate::dialect::Dialect;
 use crate::error::{SchemaError, SchemaErrorKind};

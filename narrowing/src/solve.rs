@@ -75,6 +75,8 @@ pub(crate) enum Cause {
 enum Memo {
     Open(u32),
     Empty,
+    /// Empty as long as the state open at this depth is.
+    Leaning(u32),
     Found(Value),
     Doubt(Doubt),
 }
@@ -85,6 +87,7 @@ pub(crate) struct Solver<'a> {
     outer: Option<&'a Graph>,
     steps: u32,
     states: u32,
+    tries: u32,
     frames: u32,
     depth: u32,
     /// The lowest open state that an answer under way leans on.
@@ -106,6 +109,7 @@ impl<'a> Solver<'a> {
             outer,
             steps: budget.steps.saturating_add(for_size),
             states: budget.states,
+            tries: budget.tries,
             frames: 0,
             depth: 0,
             leans_on: u32::MAX,
@@ -157,7 +161,7 @@ impl<'a> Solver<'a> {
         }
         let key: Box<[Literal]> = state.as_slice().into();
         match self.memo.get(&key) {
-            Some(Memo::Open(depth)) => {
+            Some(Memo::Open(depth) | Memo::Leaning(depth)) => {
                 self.leans_on = self.leans_on.min(*depth);
                 return Answer::Empty;
             }
@@ -183,12 +187,17 @@ impl<'a> Solver<'a> {
         match &answer {
             Answer::Empty if stands_alone => {
                 // What leaned on this state stands as well now.
-                self.leaning.truncate(n_leaning);
+                for leaning in self.leaning.drain(n_leaning.min(self.leaning.len())..) {
+                    self.memo.insert(leaning, Memo::Empty);
+                }
                 self.memo.insert(key, Memo::Empty);
             }
             Answer::Empty => {
-                self.memo.insert(key.clone(), Memo::Empty);
+                // What leaned on this state leans on what it leans on now.
                 self.leaning.push(key);
+                for leaning in self.leaning.get(n_leaning..).into_iter().flatten() {
+                    self.memo.insert(leaning.clone(), Memo::Leaning(self.leans_on));
+                }
             }
             Answer::Found(value) => {
                 self.forget_leaning(n_leaning);

@@ -34,12 +34,7 @@ fn no_instance_refutes_a_verdict() {
         }
         for (outer, outside) in schemas.iter().zip(&accepted) {
             let refuting = inside.iter().zip(outside).position(|(inside, outside)| *inside && !*outside);
-            let start = std::time::Instant::now();
-            let verdict = contains(outer, inner, &Budget::default());
-            if start.elapsed().as_millis() > 10 && std::env::var_os("SHOW_UNDECIDED").is_some() {
-                println!("SLOW {:?} {} IN {}", start.elapsed(), inner.value(), outer.value());
-            }
-            match verdict {
+            match contains(outer, inner, &Budget::default()) {
                 Verdict::Contained(_) => {
                     tally[0] += 1;
                     if let Some(at) = refuting {
@@ -62,18 +57,9 @@ fn no_instance_refutes_a_verdict() {
                         ));
                     }
                 }
-                Verdict::Undecided(reason) => {
+                Verdict::Undecided(_) => {
                     tally[2] += 1;
                     missed += usize::from(refuting.is_some());
-                    if std::env::var_os("SHOW_UNDECIDED").is_some() {
-                        println!(
-                            "{} IN {}: {} [{}]",
-                            inner.value(),
-                            outer.value(),
-                            reason.message,
-                            refuting.is_some()
-                        );
-                    }
                 }
             }
         }
@@ -90,5 +76,5 @@ fn no_instance_refutes_a_verdict() {
         faults[..faults.len().min(10)].join("\n")
     );
     // A guard against deciding less, not a target.
-    assert!(tally[2] * 200 < tally.iter().sum::<usize>(), "too much is undecided: {}", tally[2]);
+    assert!(tally[2] * 1_000 < tally.iter().sum::<usize>(), "too much is undecided: {}", tally[2]);
 }

@@ -112,3 +112,30 @@ fn a_bad_schema_names_the_place() {
     check(json!({"anyOf": [{"const": {"a": [1e17]}}]}), NumberTooLarge, "/anyOf/0/const");
     check(json!([]), Invalid, "");
 }
+
+#[test]
+fn limits_and_names_are_not_distributed_greedily() {
+    let check = |outer: Value, inner: Value| {
+        assert!(!matches!(verdict(&outer, &inner), Verdict::Contained(_)), "{inner} in {outer}");
+    };
+    // `[0, 1]`: one of the two different items must be the limited one.
+    check(
+        json!({"maxItems": 1}),
+        json!({"type": "array", "items": {"enum": [0, 1]}, "uniqueItems": true, "contains": {"const": 0}, "minContains": 0, "maxContains": 1}),
+    );
+    // `[0, 0]`: two equal items, both limited.
+    check(
+        json!({"uniqueItems": true}),
+        json!({"type": "array", "prefixItems": [{"enum": [0, 1]}, {"enum": [0, 2]}], "items": false, "contains": {"const": 0}, "minContains": 0, "maxContains": 2}),
+    );
+    // One item far back is both what is contained and what escapes.
+    check(
+        json!({"prefixItems": [true, true, true], "items": {"maximum": 5}}),
+        json!({"type": "array", "contains": {"type": "number"}, "maxContains": 1, "items": {"type": ["number", "null"]}}),
+    );
+    // One name breaks both rules.
+    check(
+        json!({"anyOf": [{"propertyNames": {"maxLength": 2}}, {"propertyNames": {"pattern": "^b"}}]}),
+        json!({"type": "object", "maxProperties": 1}),
+    );
+}

@@ -18,6 +18,11 @@ pub(super) fn measure(value: &Value) -> Result<(), SchemaError> {
     count(value, MAX_DEPTH, &mut n_values)
 }
 
+/// Whether the value can be compiled, or walked, at all.
+pub(crate) fn is_within_limits(value: &Value) -> bool {
+    measure(value).is_ok()
+}
+
 fn count(value: &Value, depth: u32, n_values: &mut u32) -> Result<(), SchemaError> {
     *n_values += 1;
     if *n_values > MAX_VALUES {

@@ -40,7 +40,7 @@ impl Automaton {
         Builder::default().build(expression)
     }
 
-    /// Exactly one string.
+    /// Whether it accepts `text`.
     pub(crate) fn accepts_text(&self, text: &str) -> bool {
         let mut current = vec![0_u32];
         let mut next = Vec::new();

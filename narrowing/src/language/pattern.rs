@@ -38,7 +38,7 @@ impl Pattern {
         let parts = match parse(&translated) {
             Ok(part) => part.map(|automaton| vec![Part { automaton, negated: false }]),
             Err(ErrorKind::UnsupportedBackreference) => return Err(PatternFault::Backreference),
-            Err(ErrorKind::UnsupportedLookAround) => look_ahead_parts(source),
+            Err(ErrorKind::UnsupportedLookAround) => look_ahead_parts(&translated),
             Err(_) => return Err(PatternFault::Invalid),
         };
         Ok(Self { source: source.into(), parts })

@@ -9,9 +9,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::automaton::Automaton;
 
-/// Candidates that the caller may turn down before the search gives up.
-const MAX_REFUSALS: u32 = 24;
-
 #[derive(Debug, Default)]
 pub(crate) struct Search<'a> {
     pub(crate) accepting: Vec<&'a Automaton>,
@@ -20,6 +17,8 @@ pub(crate) struct Search<'a> {
     /// In characters.
     pub(crate) min: u64,
     pub(crate) max: Option<u64>,
+    /// Candidates that the caller may turn down before the search gives up.
+    pub(crate) tries: u32,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -137,7 +136,7 @@ impl<'a> Run<'a> {
                     return SearchOutcome::Found(text);
                 }
                 refusals += 1;
-                if refusals >= MAX_REFUSALS {
+                if refusals >= self.search.tries {
                     return SearchOutcome::TurnedDown;
                 }
             }
@@ -385,6 +384,7 @@ mod tests {
             excluded: Vec::new(),
             min,
             max,
+            tries: 1,
         };
         search.run(&mut 20_000, |_| true)
     }

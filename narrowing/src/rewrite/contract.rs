@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::references;
+use crate::compile::is_within_limits;
 use crate::keyword::{is_annotation, map_subschemas};
 
 /// `value` without its annotations (`title`, `description`, `examples`, `default`, `$comment`, `deprecated`,
@@ -14,6 +15,9 @@ use crate::keyword::{is_annotation, map_subschemas};
 /// Data is left alone: a property, a constant or an enum member named `title` stays. So does an annotation that a
 /// `$ref` points into.
 pub fn contract_form(value: &Value) -> Value {
+    if !is_within_limits(value) {
+        return value.clone();
+    }
     let mut kept = BTreeSet::new();
     references::each(value, &mut |reference| {
         kept.extend(reference.split('/').skip(1).map(ToOwned::to_owned));

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::merge::{is_mergeable, merge, merge_in_place};
 use super::modern::modern;
 use super::references;
+use crate::compile::is_within_limits;
 use crate::dialect::Dialect;
 use crate::keyword::map_subschemas;
 
@@ -37,6 +38,10 @@ use crate::keyword::map_subschemas;
 pub fn effective(tool: &Value, binding: &Value) -> Value {
     if tool == binding {
         return tool.clone();
+    }
+    if !is_within_limits(tool) || !is_within_limits(binding) {
+        // Too deep to walk; nothing will compile it.
+        return json!({"allOf": [tool, binding]});
     }
     let (tool, binding) = (&references::without_name(tool), &references::without_name(binding));
     if Dialect::of(tool).ok() != Dialect::of(binding).ok() {
@@ -100,6 +105,9 @@ fn apart(tool: &Value, binding: &Value) -> Value {
 /// assert_eq!(flatten(&schema), json!({"type": "string", "minLength": 1, "title": "name"}));
 /// ```
 pub fn flatten(value: &Value) -> Value {
+    if !is_within_limits(value) {
+        return value.clone();
+    }
     let may_change = !references::has_identity(&references::without_name(value))
         && (!references::has_any(value) || references::only_to_definitions(value));
     match Dialect::of(value) {

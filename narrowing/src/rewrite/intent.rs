@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::modern::modern;
 use super::references;
+use crate::compile::is_within_limits;
 use crate::dialect::Dialect;
 use crate::keyword::{is_annotation, is_structure};
 
@@ -30,6 +31,9 @@ use crate::keyword::{is_annotation, is_structure};
 /// );
 /// ```
 pub fn intent(tool: &Value, binding: &Value) -> Value {
+    if !is_within_limits(tool) || !is_within_limits(binding) {
+        return binding.clone();
+    }
     let (Ok(from), Ok(to)) = (Dialect::of(tool), Dialect::of(binding)) else { return binding.clone() };
     let tool = &references::without_name(tool);
     if from == to {

@@ -63,13 +63,17 @@ impl<'a> Solver<'a> {
         if arrays.max.is_some_and(|max| max < min) {
             return Answer::Empty;
         }
-        let (Ok(min), Ok(n_asked)) = (usize::try_from(min), usize::try_from(n_asked)) else {
+        // From there on positions are alike for every item that must exist.
+        let n_skipped = arrays.from.iter().map(|(from, _)| *from).max().unwrap_or(0);
+        let (Ok(min), Ok(n_asked), Ok(n_skipped)) =
+            (usize::try_from(min), usize::try_from(n_asked), usize::try_from(n_skipped))
+        else {
             return unsure();
         };
         let mut frame = Frame {
             arrays,
             everywhere,
-            n_own: n_listed.max(n_asked),
+            n_own: n_listed.max(n_asked).max(n_skipped),
             min,
             max: arrays.max.and_then(|max| usize::try_from(max).ok()),
             taken: &facts.taken,
@@ -186,13 +190,28 @@ impl<'a> Solver<'a> {
         if let Some(answer) = self.limit(frame, &mut plan, &limited) {
             return answer;
         }
-        if frame.arrays.unique {
-            return self.all_different(frame, &plan, length);
-        }
+        // Keeping to a limit was decided item by item; another distribution could still do.
+        let is_guess = !limited.is_empty() && (frame.arrays.unique || plan.linked.is_some());
+        let answer = if frame.arrays.unique {
+            self.all_different(frame, &plan, length)
+        } else {
+            self.write_out(frame, plan, length, n_different, !limited.is_empty())
+        };
+        if is_guess && answer == Answer::Empty { unsure() } else { answer }
+    }
+
+    fn write_out(
+        &mut self,
+        frame: &Frame<'_>,
+        plan: Plan,
+        length: usize,
+        n_different: usize,
+        is_limited: bool,
+    ) -> Answer {
         let mut items = Vec::with_capacity(length);
         let mut doubt = None;
         for at in 0..length {
-            if at > n_different && limited.is_empty() && at > plan.extra.len() {
+            if at > n_different && !is_limited && at > plan.extra.len() {
                 let Some(last) = items.last().cloned() else { break };
                 items.push(last);
                 continue;

@@ -3,6 +3,7 @@
 //! An option is dropped as soon as the facts rule it out, a choice as soon as they settle it, and a choice with one
 //! option left is no choice. Only then is the smallest one branched on.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -47,7 +48,7 @@ impl<'a> Solver<'a> {
     /// Adds the choice a literal leaves.
     pub(super) fn choose(&mut self, facts: &mut Facts<'a>, literal: Literal) -> Result<(), Contradiction> {
         let mut options = Vec::new();
-        if self.options(literal, &mut options).is_err() {
+        if self.options(literal, &mut options, &mut BTreeSet::new()).is_err() {
             // Out of steps: a choice left out is safe, and the search ends soon.
             return Ok(());
         }
@@ -59,7 +60,15 @@ impl<'a> Solver<'a> {
     }
 
     /// The ways a literal can hold, nested choices taken apart.
-    fn options(&mut self, literal: Literal, options: &mut Vec<Option_<'a>>) -> Result<(), Doubt> {
+    fn options(
+        &mut self,
+        literal: Literal,
+        options: &mut Vec<Option_<'a>>,
+        seen: &mut BTreeSet<Literal>,
+    ) -> Result<(), Doubt> {
+        if !seen.insert(literal) {
+            return Ok(());
+        }
         self.step()?;
         let below = |id: &u32| literal.sibling(*id);
         let kind = self.kind(literal);
@@ -72,7 +81,7 @@ impl<'a> Solver<'a> {
             }
             (Kind::All(parts), true) => {
                 for part in parts {
-                    self.options(below(part).negated(), options)?;
+                    self.options(below(part).negated(), options, seen)?;
                 }
             }
             (Kind::One(parts), false) => {
@@ -108,9 +117,9 @@ impl<'a> Solver<'a> {
             }
             (Kind::Not(id), negated) => {
                 let literal = if negated { below(id) } else { below(id).negated() };
-                self.options(literal, options)?;
+                self.options(literal, options, seen)?;
             }
-            (Kind::Unevaluated(id), true) => self.options(below(id).negated(), options)?,
+            (Kind::Unevaluated(id), true) => self.options(below(id).negated(), options, seen)?,
             (Kind::Required(names), true) => {
                 for name in names {
                     options.push(vec![Goal::Types(Types::OBJECT), Goal::Absent(name)]);
@@ -197,7 +206,8 @@ impl<'a> Solver<'a> {
             let mut forced = None;
             let mut at = 0;
             while let Some(choice) = facts.choices.get(at) {
-                if self.spend(choice.options.len()).is_err() {
+                let n_goals: usize = choice.options.iter().map(Vec::len).sum();
+                if self.spend(n_goals * (1 + facts.asserted.len() / 16)).is_err() {
                     return Ok(());
                 }
                 if choice.options.iter().any(|option| self.is_settled(facts, option)) {

@@ -122,7 +122,10 @@ impl<'a> Solver<'a> {
         let n_excluded: usize = facts.excluded.iter().map(|excluded| excluded.len()).sum();
         let limit = MAX_TRIES + n_excluded + facts.taken.len();
         for (tried, count) in range.enumerate() {
-            if tried >= limit || self.step().is_err() {
+            if let Err(stopped) = self.step() {
+                return Answer::Doubt(stopped);
+            }
+            if tried >= limit {
                 return unsure();
             }
             let Some(value) = Rational::integer(count).checked_mul(step) else { return unsure() };

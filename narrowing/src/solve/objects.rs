@@ -163,6 +163,7 @@ impl<'a> Solver<'a> {
 
     fn place_one(&mut self, frame: &Frame<'_, 'a>, next: usize, plan: &Plan, some: Somewhere<'a>) -> Answer {
         let mut doubt = None;
+        let mut picked_a_name = false;
         let candidates: BTreeSet<&str> =
             plan.keys().map(String::as_str).chain(frame.mentioned.iter().copied()).collect();
         for name in candidates {
@@ -199,6 +200,7 @@ impl<'a> Solver<'a> {
                         doubt = doubt.or(Some(Doubt { cause: Cause::Strings, literal: some.name }));
                         continue;
                     };
+                    picked_a_name = true;
                     match self.place_at(frame, next, plan, &name, state) {
                         Answer::Empty => {}
                         Answer::Found(value) => return Answer::Found(value),
@@ -207,7 +209,10 @@ impl<'a> Solver<'a> {
                 }
             }
         }
-        if frame.patterns.len() > MAX_PATTERNS {
+        // Names of a class are alike except to what is asked of one name: another pick could still suit all.
+        let names_differ =
+            frame.objects.some.len() > 1 && frame.objects.some.iter().any(|some| some.name.is_some());
+        if frame.patterns.len() > MAX_PATTERNS || (picked_a_name && names_differ) {
             doubt = doubt
                 .or(Some(Doubt { cause: Cause::Counting, literal: frame.objects.fields.first().copied() }));
         }

@@ -65,7 +65,8 @@ impl<'a> Solver<'a> {
         let mut doubt = None;
         for (accepting, refusing) in ways {
             let (min, max) = (facts.strings.min, facts.strings.max);
-            let search = Search { accepting, refusing, excluded: excluded.clone(), min, max };
+            let search =
+                Search { accepting, refusing, excluded: excluded.clone(), min, max, tries: self.tries };
             let mut states = self.states;
             let outcome = search.run(&mut states, |text| self.string_fits(facts, text));
             // One question must not take the states of all others, but cannot be free either.

@@ -36,6 +36,8 @@ pub struct Io<'a> {
     pub color: bool,
     /// Whether somebody is watching standard error.
     pub interactive: bool,
+    /// Whether the process ends after this command. Then nothing is given back piece by piece.
+    pub is_last: bool,
 }
 
 impl std::fmt::Debug for Io<'_> {
@@ -90,7 +92,7 @@ fn usage(error: &clap::Error, io: &mut Io<'_>) -> Result<u8, CliError> {
 }
 
 fn dispatch(cli: Cli, io: &mut Io<'_>) -> Result<u8, CliError> {
-    let Io { stdout, stderr, cwd, color, interactive } = io;
+    let Io { stdout, stderr, cwd, color, interactive, is_last } = io;
     let mut plain = plain::Plain::new(&mut **stdout);
     let mut io = Io {
         stdout: &mut plain,
@@ -98,10 +100,11 @@ fn dispatch(cli: Cli, io: &mut Io<'_>) -> Result<u8, CliError> {
         cwd: cwd.clone(),
         color: *color,
         interactive: *interactive,
+        is_last: *is_last,
     };
     let io = &mut io;
     let mut context = Context { session: Session::new(), format: cli.format, store: cli.store, io };
-    match cli.command {
+    let outcome = match cli.command {
         Command::Check(args) => commands::check(&mut context, &args),
         Command::Lock(args) => commands::lock(&mut context, &args),
         Command::Publish(args) => commands::publish(&mut context, &args),
@@ -115,7 +118,12 @@ fn dispatch(cli: Cli, io: &mut Io<'_>) -> Result<u8, CliError> {
         Command::Schema(args) => commands::schema(&mut context, &args),
         Command::Completions(args) => commands::completions(&mut context, &args),
         Command::Man(args) => commands::man(&mut context, &args),
+    };
+    if context.io.is_last {
+        // Freeing many small trees takes longer than ending.
+        std::mem::forget(std::mem::take(&mut context.session));
     }
+    outcome
 }
 
 /// One command and what it has found.
@@ -157,6 +165,13 @@ impl Counts {
 }
 
 impl Context<'_, '_> {
+    /// Lets go of a value, without giving its memory back piece by piece where the process ends anyway.
+    fn let_go<T>(&self, value: T) {
+        if self.io.is_last {
+            std::mem::forget(value);
+        }
+    }
+
     /// Sorts what was found and draws it on standard error, unless it is part of the JSON that a command prints.
     fn say(&mut self) -> Result<Counts, CliError> {
         self.draw(self.format == Format::Human)

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         cwd,
         color: terminal && !no_color,
         interactive: terminal,
+        is_last: true,
     };
     let code = run(std::env::args_os(), &mut io);
     let flushed = stdout.flush();

@@ -1,5 +1,6 @@
 //! Laws over schemas of all drafts, pairs of different drafts included, with references and recursion.
 
+#![expect(clippy::disallowed_methods, reason = "PROPTEST_CASES asks for a longer run")]
 #![allow(clippy::panic, clippy::indexing_slicing, reason = "a failing test says so by panicking")]
 
 use bailiwick_narrowing::{Budget, Schema, Verdict, contains, contract_form, effective, flatten};

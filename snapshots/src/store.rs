@@ -50,8 +50,9 @@
 //! members: `mediaType` (an image manifest's), `artifactType` TYPE, `digest` and `size` of the manifest, and
 //! `annotations`: the four of the manifest, `org.opencontainers.image.ref.name`, which is
 //! `NAMESPACE.NAME-MAJOR.MINOR.PATCH[-PRERELEASE]` (a tag cannot hold `@` or `+`), and `bailiwick.dev/content`, the
-//! digest of the document's canonical form without `identity.version` and with `NAMESPACE.NAME` for every text or key
-//! that is its own `NAMESPACE.NAME@VERSION`. They are sorted by namespace, name
+//! digest of the document's canonical text in which the version of `identity` is empty (in every
+//! `"identity":{"name":…,"namespace":…,"version":…}` that is its own) and every string or key that is its own
+//! `"NAMESPACE.NAME@VERSION"` is `"NAMESPACE.NAME"`, in the place where it stands. They are sorted by namespace, name
 //! (both bytewise) and version (precedence, then build metadata).
 //!
 //! A descriptor that has neither one of our two artifact types nor an annotation beginning with `bailiwick.dev/`

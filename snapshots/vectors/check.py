@@ -146,22 +146,13 @@ def annotations(document, data):
     }
 
 
-def content_of(document):
+def content_of(document, data):
     """The digest of what a document is apart from its version."""
     identity = document["identity"]
     name = identity["namespace"] + "." + identity["name"]
-    own = name + "@" + identity["version"]
-
-    def without(value):
-        if isinstance(value, dict):
-            return {name if key == own else key: without(member) for key, member in value.items()}
-        if isinstance(value, list):
-            return [without(item) for item in value]
-        return name if value == own else value
-
-    bare = without(document)
-    del bare["identity"]["version"]
-    return sha256(canonical(bare))
+    bare = canonical({"identity": identity | {"version": ""}})[1:-1]
+    data = data.replace(canonical({"identity": identity})[1:-1], bare)
+    return sha256(data.replace(canonical(name + "@" + identity["version"]), canonical(name)))
 
 
 def manifest_of(document, data):
@@ -179,7 +170,7 @@ def descriptor_of(document, data):
     notes = annotations(document, data)
     version = document["identity"]["version"].split("+")[0]
     notes["org.opencontainers.image.ref.name"] = notes["bailiwick.dev/id"] + "-" + version
-    notes["bailiwick.dev/content"] = content_of(document)
+    notes["bailiwick.dev/content"] = content_of(document, data)
     return {
         "mediaType": MANIFEST, "artifactType": TYPES[document["kind"]][0], "digest": sha256(manifest),
         "size": len(manifest), "annotations": notes,

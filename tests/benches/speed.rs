@@ -216,6 +216,7 @@ fn probe(arguments: &[String]) -> Result<(), Failure> {
         cwd,
         color: false,
         interactive: false,
+        is_last: false,
     };
     let code = run(std::iter::once("bailiwick").chain(arguments.iter().map(String::as_str)), &mut io);
     if code != 0 {

@@ -18,6 +18,7 @@ fn schema(kind: &str) -> jsonschema::Validator {
         cwd: Utf8PathBuf::from("."),
         color: false,
         interactive: false,
+        is_last: false,
     };
     assert_eq!(run(["bailiwick", "schema", kind], &mut io), 0);
     let schema: Value = serde_json::from_slice(&stdout).expect("JSON");

@@ -13,7 +13,7 @@ use super::disk::{self, Disk};
 use super::index::Index;
 use super::layout::{self, EMPTY};
 use super::{ArtifactKind, BLOB_LIMIT, Entry, INDEX_LIMIT, LAYOUT, PublishError, Store, StoreError};
-use crate::canonical::{from_canonical, to_canonical};
+use crate::canonical::to_canonical;
 use crate::content::content_digest;
 
 /// A document to be published.
@@ -64,9 +64,7 @@ impl<'a> Blobs<'a> {
         let digest = Digest::of(bytes);
         let manifest = layout::manifest(id, version, kind, &digest, size);
         let manifest = to_canonical(&manifest).map_err(PublishError::NotCanonical)?;
-        let content = from_canonical(bytes)
-            .and_then(|document| content_digest(&document))
-            .map_err(PublishError::NotCanonical)?;
+        let content = content_digest(bytes, id, version);
         let entry = Entry {
             id: id.clone(),
             version: version.clone(),

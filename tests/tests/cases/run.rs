@@ -154,6 +154,7 @@ pub(crate) fn execute(arguments: &[String], cwd: &Utf8Path) -> Printed {
         cwd: cwd.to_owned(),
         color: false,
         interactive: false,
+        is_last: false,
     };
     let code = run_cli(arguments, &mut io);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");

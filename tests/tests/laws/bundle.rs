@@ -146,6 +146,7 @@ pub(crate) fn command(cwd: &Utf8Path, arguments: &[&str]) -> Ran {
         cwd: cwd.to_owned(),
         color: false,
         interactive: false,
+        is_last: false,
     };
     let code = run(std::iter::once("bailiwick").chain(arguments.iter().copied()), &mut io);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

@@ -58,6 +58,7 @@ pub(in super::super) fn publish(context: &mut Context<'_, '_>, args: &PublishArg
             )?;
         }
     }
+    context.let_go((resolved, compiled, compilation.environment));
     Ok(0)
 }
 

@@ -2,12 +2,12 @@
 //!
 //! A decoder that stops at the first fault would make a user run the compiler once per typing error, so
 //! this is not serde: a field that fails is reported and left out, and decoding goes on. Whether a field may be
-//! left out is decided by its type: `Option`, `Vec` and `bool` may, anything else may not.
+//! left out is decided by its type: `Option` and `Vec` may, anything else may not.
 //!
 //! INVARIANT: whenever something written is not in the result, an error was pushed.
 
 use crate::diagnostics::{Diagnostic, code};
-use crate::names::nearest;
+use crate::names::{did_you_mean, nearest};
 use crate::node::{Node, NodeValue};
 use crate::source::{SourceMap, Span, Spanned};
 
@@ -153,6 +153,12 @@ impl<T: Decode> Decode for Box<T> {
 }
 
 impl<T: Decode> Decode for Spanned<T> {
+    const OPTIONAL: bool = T::OPTIONAL;
+
+    fn absent(owner: &Owner, key: &'static str, cx: &mut Decoder<'_>) -> Option<Self> {
+        T::absent(owner, key, cx).map(|value| Self::new(value, owner.span))
+    }
+
     fn decode(node: &Node, cx: &mut Decoder<'_>) -> Option<Self> {
         T::decode(node, cx).map(|value| Self::new(value, node.span))
     }
@@ -282,10 +288,7 @@ pub(crate) fn unknown_keys(
         } else {
             let near = nearest(&key.value, known.iter().copied());
             Diagnostic::new(&code::UNKNOWN_FIELD, format!("unknown field `{}` in {what}", key.value))
-                .label(
-                    key.span,
-                    near.map_or_else(|| "not known".to_owned(), |near| format!("did you mean `{near}`?")),
-                )
+                .label(key.span, did_you_mean(near, "not known"))
                 .help(match near {
                     Some(near) => format!("write `{near}`, or begin the key with `x-` to carry it along"),
                     None => format!("known here: {}", known.join(", ")),
@@ -493,10 +496,7 @@ pub(crate) fn unknown_word(
     let near = nearest(word, known.iter().copied());
     cx.push(
         Diagnostic::new(&code::INVALID_VALUE, format!("`{word}` is no {what}"))
-            .label(
-                node.span,
-                near.map_or_else(|| "not known".to_owned(), |near| format!("did you mean `{near}`?")),
-            )
+            .label(node.span, did_you_mean(near, "not known"))
             .help(format!("one of: {}", known.join(", "))),
     );
 }

@@ -25,7 +25,7 @@ pub use decode::{Count, Decode, Decoder, Extensions, Owner};
 pub use diagnostics::{Code, Diagnostic, Label, Outcome, Severity, code};
 pub use digest::{Digest, DigestError};
 pub use files::{FileFault, Folder, OutsideHow, RefKind};
-pub use names::{BoundaryId, LogicalId, Name, NameError, SecretName, WireName, nearest};
+pub use names::{BoundaryId, LogicalId, Name, NameError, SecretName, WireName, did_you_mean, nearest};
 pub use node::{Node, NodeValue, Text, escape};
 pub use reading::{MAX_BYTES, MAX_DEPTH, TextFault, add_text, decode_text, read_json, read_yaml};
 pub use schema_source::SchemaSource;

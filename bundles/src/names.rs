@@ -125,7 +125,7 @@ name!(
 name!(
     /// An authority boundary, as agents and tools name it and policies implement it.
     BoundaryId,
-    "must not be empty or hold white space",
+    "must be 1 to 256 characters without white space",
     |text| { !text.is_empty() && text.len() <= 256 && !text.contains(char::is_whitespace) }
 );
 
@@ -203,6 +203,11 @@ impl WireName {
             .collect();
         text.parse().ok()
     }
+}
+
+/// What a label says of a name that is not known: the near one, or `otherwise`.
+pub fn did_you_mean(near: Option<&str>, otherwise: &str) -> String {
+    near.map_or_else(|| otherwise.to_owned(), |near| format!("did you mean `{near}`?"))
 }
 
 /// The candidate nearest to `text` by spelling, if one is near enough to be meant.

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use toml::Spanned as TomlSpanned;
 
 use crate::diagnostics::{Diagnostic, Severity, code};
-use crate::names::{Name, nearest};
-use crate::source::{FileId, SourceMap, Span, Spanned, offset};
+use crate::names::{Name, did_you_mean, nearest};
+use crate::source::{FileId, Span, Spanned, offset};
 
 /// The name of the settings file.
 pub const SETTINGS_FILE: &str = "bailiwick.toml";
@@ -232,7 +232,7 @@ fn read_lint(
         let near = nearest(id, code::ALL.iter().map(|code| code.id));
         diagnostics.push(
             Diagnostic::new(&code::UNKNOWN_LINT, format!("no diagnostic is called `{id}`"))
-                .label(key, near.map_or("not known".to_owned(), |near| format!("did you mean `{near}`?")))
+                .label(key, did_you_mean(near, "not known"))
                 .help("`bailiwick explain` lists every code"),
         );
         return None;
@@ -265,28 +265,15 @@ pub fn find_settings(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     folder.ancestors().map(|folder| folder.join(SETTINGS_FILE)).find(|path| path.symlink_metadata().is_ok())
 }
 
-/// For tests and readers of one text.
-impl Settings {
-    /// [`Settings::parse`] of a text that is not in a source map yet.
-    pub fn read(
-        sources: &mut SourceMap,
-        path: &str,
-        text: &str,
-        folder: &Utf8Path,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Self {
-        let file = sources.add(path, text);
-        Self::parse(file, text, folder, diagnostics)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::SourceMap;
 
     fn check(text: &str) -> Vec<String> {
         let mut diagnostics = Vec::new();
-        Settings::read(&mut SourceMap::new(), "bailiwick.toml", text, Utf8Path::new("."), &mut diagnostics);
+        let file = SourceMap::new().add("bailiwick.toml", text);
+        Settings::parse(file, text, Utf8Path::new("."), &mut diagnostics);
         diagnostics.into_iter().map(|d| format!("{}: {}", d.code.id, d.message)).collect()
     }
 

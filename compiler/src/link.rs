@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{DecisionType, Reference, SideEffectClass};
 use bailiwick_bundles::{
-    BoundaryId, Diagnostic, LogicalId, Outcome, SchemaSource, SecretName, WireName, code, nearest,
+    BoundaryId, Diagnostic, LogicalId, Outcome, SchemaSource, SecretName, WireName, code, did_you_mean,
+    nearest,
 };
 use bailiwick_policy::{AttachedBy, Attachment, Decision, Policy, PolicyId, Scope};
 use bailiwick_snapshots::{
@@ -425,8 +426,7 @@ impl Linker<'_> {
             &code::UNKNOWN_SCOPE,
             format!("`{}` is about `{scope}`, which is not what `{agent}` attaches it to", policy.head.id),
         );
-        let text =
-            near.map_or_else(|| "would never apply".to_owned(), |near| format!("did you mean `{near}`?"));
+        let text = did_you_mean(near.as_deref(), "would never apply");
         let diagnostic = self.session.label(diagnostic, policy.scope_origin, text);
         self.session.push(diagnostic.help("correct the scope, or attach the policy where it is about"));
     }

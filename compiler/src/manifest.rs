@@ -39,8 +39,6 @@ pub struct Head {
     pub version: Version,
     /// Where it comes from.
     pub home: Home,
-    /// The file, as messages call it.
-    pub path: String,
     /// Its `metadata.name`.
     pub origin: Origin,
     /// Descriptive metadata.

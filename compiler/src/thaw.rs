@@ -60,7 +60,6 @@ fn head(
         id: key.id.clone(),
         version: key.version.clone(),
         home: Home::Catalog(Arc::clone(catalog)),
-        path: key.to_string(),
         origin: Origin::NOWHERE,
         evidence,
         boundaries: boundaries.into_iter().map(|boundary| (boundary, Origin::NOWHERE)).collect(),

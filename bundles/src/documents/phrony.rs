@@ -28,9 +28,9 @@ pub use tool::{Predicate, SideEffectClass, ToolDocument, ToolSpec};
 
 use crate::decode::{Decode, Decoder, keywords};
 use crate::diagnostics::{Diagnostic, code};
-use crate::names::nearest;
+use crate::names::{did_you_mean, nearest};
 use crate::node::Node;
-use crate::source::{FileId, Span};
+use crate::source::Span;
 
 /// The `apiVersion` of this dialect.
 pub const API_VERSION: &str = "phrony.com/v1";
@@ -95,18 +95,6 @@ impl Document {
     }
 }
 
-/// Reads the documents of one file. A stream of several is one list; an empty file is a fault.
-pub fn read_documents(file: FileId, nodes: &[Node], cx: &mut Decoder<'_>) -> Vec<Document> {
-    if nodes.is_empty() {
-        cx.push(
-            Diagnostic::new(&code::EMPTY_DOCUMENT, "the file holds no document")
-                .label(Span::of_file(file), "nothing here")
-                .help(format!("begin with `apiVersion: {API_VERSION}` and a `kind`")),
-        );
-    }
-    nodes.iter().filter_map(|node| read_document(node, cx)).collect()
-}
-
 /// Reads one document, whose `apiVersion` and `kind` decide what it is.
 pub fn read_document(node: &Node, cx: &mut Decoder<'_>) -> Option<Document> {
     let Some(entries) = node.as_mapping() else {
@@ -122,10 +110,7 @@ pub fn read_document(node: &Node, cx: &mut Decoder<'_>) -> Option<Document> {
         let near = nearest(text, [API_VERSION]);
         cx.push(
             Diagnostic::new(&code::UNKNOWN_API_VERSION, format!("unknown apiVersion `{text}`"))
-                .label(
-                    version.span,
-                    near.map_or("not known".to_owned(), |near| format!("did you mean `{near}`?")),
-                )
+                .label(version.span, did_you_mean(near, "not known"))
                 .help(format!("known: {API_VERSION}")),
         );
         return None;
@@ -135,10 +120,7 @@ pub fn read_document(node: &Node, cx: &mut Decoder<'_>) -> Option<Document> {
         let near = nearest(word, Kind::WORDS.iter().copied());
         cx.push(
             Diagnostic::new(&code::UNKNOWN_KIND, format!("unknown kind `{word}`"))
-                .label(
-                    kind.span,
-                    near.map_or("not known".to_owned(), |near| format!("did you mean `{near}`?")),
-                )
+                .label(kind.span, did_you_mean(near, "not known"))
                 .help(format!("one of: {}", Kind::WORDS.join(", "))),
         );
         return None;

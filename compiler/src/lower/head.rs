@@ -35,7 +35,6 @@ pub(super) fn lower(
         id: metadata.id(),
         version: metadata.version.value.clone(),
         home: place.home.clone(),
-        path: place.folder.display(place.path),
         origin: session.origin(metadata.name.span),
         evidence: evidence(metadata, content),
         boundaries,

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{Kind, Reference};
-use bailiwick_bundles::{Constraint, Diagnostic, Digest, LogicalId, Mismatch, RefKind, Version, code};
+use bailiwick_bundles::{
+    Constraint, Diagnostic, Digest, LogicalId, Mismatch, RefKind, Version, code, did_you_mean,
+};
 
 use super::{Choice, PassedOver, ResolveOptions};
 use crate::bundle::{Bundle, named};
@@ -354,7 +356,7 @@ impl<'a> Chooser<'a> {
             return;
         }
         let diagnostic = Diagnostic::new(&code::REF_NOT_FOUND, format!("no {} is called `{id}`", word(kind)));
-        let text = near.map_or_else(|| "not found".to_owned(), |near| format!("did you mean `{near}`?"));
+        let text = did_you_mean(near.as_deref(), "not found");
         let diagnostic = self.session.label(diagnostic, origin, text);
         self.session.push(diagnostic.note(format!("it is {place}")));
     }

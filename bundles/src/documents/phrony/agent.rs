@@ -7,7 +7,7 @@ use serde_json::Number;
 use super::{Kind, Metadata, PolicyReference, Reference, SchemaObject, SideEffectClass, VersionTag};
 use crate::decode::{Count, Decode, Decoder, Refusal, document, keywords, none_refused};
 use crate::diagnostics::{Diagnostic, code};
-use crate::names::{LogicalId, SecretName, WireName};
+use crate::names::{SecretName, WireName};
 use crate::node::Node;
 use crate::source::Spanned;
 
@@ -496,11 +496,6 @@ keywords! {
 }
 
 impl AgentDocument {
-    /// The id of the agent.
-    pub fn id(&self) -> LogicalId {
-        self.metadata.id()
-    }
-
     /// Checks what single fields cannot show.
     pub(super) fn check(&self, cx: &mut Decoder<'_>) {
         rules::check(self, cx);

@@ -240,8 +240,7 @@ fn check_dispatch(field: &str, op: Operator, value: &Node, cx: &mut Decoder<'_>)
         let short = field == "dispatch.outcome" && text == "indeterminate";
         if !short && !DISPATCH_VALUES.contains(&text) {
             let near = crate::names::nearest(text, DISPATCH_VALUES);
-            let said =
-                near.map_or_else(|| "never happens".to_owned(), |near| format!("did you mean `{near}`?"));
+            let said = crate::names::did_you_mean(near, "never happens");
             cx.push(
                 Diagnostic::new(&code::INVALID_CONDITION, format!("`{field}` is never `{text}`"))
                     .label(item.span, said)

@@ -5,7 +5,7 @@
 use super::{Kind, Metadata, PolicyReference, SchemaObject};
 use crate::decode::{Decode, Decoder, Refusal, document, keywords};
 use crate::diagnostics::{Diagnostic, code};
-use crate::names::nearest;
+use crate::names::{did_you_mean, nearest};
 use crate::node::{Node, NodeValue};
 use crate::source::Spanned;
 
@@ -141,10 +141,7 @@ impl Decode for Predicate {
             let near = nearest(&key, [KNOWN]);
             cx.push(
                 Diagnostic::new(&code::INVALID_VALUE, format!("unknown predicate `{key}`"))
-                    .label(
-                        span,
-                        near.map_or("not known".to_owned(), |near| format!("did you mean `{near}`?")),
-                    )
+                    .label(span, did_you_mean(near, "not known"))
                     .help(format!("known: {KNOWN}")),
             );
             return None;

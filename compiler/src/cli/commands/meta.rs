@@ -3,7 +3,7 @@
 use bailiwick_bundles::documents::phrony::{
     AgentDocument, BundleDocument, PolicyDocument, ToolDocument, document_schema,
 };
-use bailiwick_bundles::{Code, Diagnostic, code, nearest};
+use bailiwick_bundles::{Code, Diagnostic, code, did_you_mean, nearest};
 use serde_json::Value;
 
 use super::super::args::{CompletionsArgs, ExplainArgs, Format, ManArgs, SchemaArgs, SchemaKind, command};
@@ -20,10 +20,7 @@ pub(in super::super) fn explain(context: &mut Context<'_, '_>, args: &ExplainArg
     };
     let Some(code) = Code::find(wanted) else {
         let near = nearest(wanted, code::ALL.iter().map(|code| code.id));
-        let hint = near.map_or_else(
-            || "`bailiwick explain` lists them".to_owned(),
-            |near| format!("did you mean `{near}`?"),
-        );
+        let hint = did_you_mean(near, "`bailiwick explain` lists them");
         writeln!(context.io.stderr, "error: no code is called `{wanted}`; {hint}")?;
         return Ok(2);
     };

@@ -7,7 +7,7 @@ use super::super::credential::{credential_shape, refuse_credential, refuse_crede
 use super::{AgentDocument, AuthScheme, Binding, McpServer, Model, OutputFormat};
 use crate::decode::{Decoder, refuse_ambiguous};
 use crate::diagnostics::{Diagnostic, code};
-use crate::names::nearest;
+use crate::names::{did_you_mean, nearest};
 use crate::source::Spanned;
 
 const OPENAI_COMPATIBLE: &str = "openai-compatible";
@@ -114,10 +114,7 @@ fn check_secret(agent: &AgentDocument, secret: &Spanned<String>, cx: &mut Decode
     let near = nearest(&secret.value, known());
     cx.push(
         Diagnostic::new(&code::UNKNOWN_SECRET, format!("no secret `{}` is declared", secret.value))
-            .label(
-                secret.span,
-                near.map_or("not in `secrets`".to_owned(), |near| format!("did you mean `{near}`?")),
-            )
+            .label(secret.span, did_you_mean(near, "not in `secrets`"))
             .help(format!("declare it: `secrets: {{{}: {{fromEnv: …}}}}`", secret.value)),
     );
 }
@@ -169,10 +166,7 @@ fn check_mcp_binding(agent: &AgentDocument, binding: &Binding, cx: &mut Decoder<
                 &code::UNKNOWN_SERVER,
                 format!("no MCP server `{}` is declared", mcp.server.value),
             )
-            .label(
-                mcp.server.span,
-                near.map_or("not declared".to_owned(), |near| format!("did you mean `{near}`?")),
-            )
+            .label(mcp.server.span, did_you_mean(near, "not declared"))
             .help("declare it under `spec.mcp_servers`"),
         );
     }

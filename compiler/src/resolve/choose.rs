@@ -230,7 +230,7 @@ impl<'a> Chooser<'a> {
                 kind,
                 origin,
                 &format!("neither in the bundle nor in catalog `{catalog}`"),
-                near,
+                near.as_deref(),
             );
             return None;
         }
@@ -334,7 +334,7 @@ impl<'a> Chooser<'a> {
         }
         let namespace = id.namespace();
         if let Some(near) = self.bundle.nearest(kind, id) {
-            self.not_found(id, kind, origin, "not in the bundle", Some(near));
+            self.not_found(id, kind, origin, "not in the bundle", Some(&near));
             return;
         }
         let known: Vec<String> = self.catalogs.namespaces().map(ToString::to_string).collect();
@@ -350,13 +350,13 @@ impl<'a> Chooser<'a> {
         )));
     }
 
-    fn not_found(&mut self, id: &LogicalId, kind: Kind, origin: Origin, place: &str, near: Option<String>) {
+    fn not_found(&mut self, id: &LogicalId, kind: Kind, origin: Origin, place: &str, near: Option<&str>) {
         // It may be what could not be read.
         if self.bundle.has_unknown {
             return;
         }
         let diagnostic = Diagnostic::new(&code::REF_NOT_FOUND, format!("no {} is called `{id}`", word(kind)));
-        let text = did_you_mean(near.as_deref(), "not found");
+        let text = did_you_mean(near, "not found");
         let diagnostic = self.session.label(diagnostic, origin, text);
         self.session.push(diagnostic.note(format!("it is {place}")));
     }

@@ -4,27 +4,32 @@
 //!
 //! A snapshot is one JSON object in the canonical form of RFC 8785. Its digest is the SHA-256 of those bytes.
 //! It is self-contained: nothing in it is looked up elsewhere. Absent optional fields are left out, never `null`
-//! (except inside schemas and values that people wrote). A reader refuses a `format` other than 1 and fields that
-//! it does not know.
+//! (except inside schemas and values that people wrote). A reader refuses a `format` other than 1, fields that it
+//! does not know, and bytes that it would write differently. The structs below name every field.
 //!
 //! * `format`: `1`.
 //! * `kind`: `agent` and `bundle` for what can be deployed, `tool` and `policy` for one published contract.
 //! * `identity`: `namespace`, `name`, `version` of the published document.
-//! * `members`: keys of `agents` in closure order, the root first; empty for a contract.
+//! * `members`: keys of `agents` in closure order (depth first, the root first); absent in a contract.
 //! * `agents`, `tools`, `policies`: maps keyed `namespace.name@version` (and `boundary:ID` for policies that
 //!   stand in for an undefined boundary).
 //! * `secrets`: secret name → environment variable, over the whole closure.
-//! * `pins`: one row for each reference with a version choice: `id`, `constraint`, `version`, `from`.
-//! * `evidence`: descriptive metadata of the published document.
+//! * `pins`: one row for each reference by name: `id`, `constraint` (`*` for none), `version`, `from` (`bundle` or
+//!   `catalog`), `content_hash`; sorted.
+//! * `evidence`: descriptive metadata of the published document; agents, tools and policies have their own.
 //!
-//! Maps and sets are sorted; bindings are sorted by wire name. Digests inside:
+//! Maps and sets are sorted; bindings are sorted by wire name. Digests inside are of canonical JSON:
 //!
-//! * `content_hash`: SHA-256 of the canonical form of the document as read, file references replaced by their
-//!   contents and `metadata.version` left out. It changes when anything else that was written changes, comments and
-//!   layout aside.
-//! * `contract`: SHA-256 of the canonical form of `{class, input, output, …}` with annotations left out of the
-//!   schemas: what is enforced.
-//! * `definition`: SHA-256 of the canonical form of `{name, description, input, output}`: what a model reads.
+//! * `content_hash`: of the document as JSON, with each schema object replaced by `{"inline": …}` and each
+//!   instructions object by `{"text": …}` holding what its file holds, schemas made self-contained, and without
+//!   `metadata.version` and the annotation `bailiwick.dev/yanked`.
+//! * `definition`, what a model reads: of `{"description", "input", "name", "output"}`, where absent ones are `null`;
+//!   the name is the wire name of a binding and `metadata.name` of a tool.
+//! * `contract` of a tool, what is enforced: of `{"boundaries", "capabilities", "cases", "class", "input",
+//!   "on_failure", "output", "policies", "strict", "terminal"}`, absent ones `null`; schemas without annotations
+//!   (`title`, `description`, `default`, `examples`, `$comment`, `deprecated`, `readOnly`, `writeOnly`, `x-*`).
+//! * `contract` of a binding: of `{"class", "grants", "input", "output", "policies"}`: the tool's contract, the MCP
+//!   server's address and tool, or the agent's key; and the rules without what is only said to people.
 
 use std::collections::BTreeMap;
 

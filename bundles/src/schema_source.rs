@@ -13,8 +13,9 @@ use serde_json::{Map, Value};
 
 use crate::decode::refuse_ambiguous;
 use crate::diagnostics::{Diagnostic, code};
+use crate::names::{did_you_mean, nearest};
 use crate::node::{Node, escape};
-use crate::source::Span;
+use crate::source::{Span, Spanned};
 
 /// A self-contained schema and where its parts were written.
 #[derive(Clone, Debug)]
@@ -133,6 +134,99 @@ struct Bundler<'a> {
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
+/// Every keyword of the drafts that are read, annotations included.
+const KEYWORDS: [&str; 64] = [
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$id",
+    "$recursiveAnchor",
+    "$recursiveRef",
+    "$ref",
+    "$schema",
+    "$vocabulary",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "contains",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "default",
+    "definitions",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "deprecated",
+    "description",
+    "else",
+    "enum",
+    "example",
+    "examples",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "id",
+    "if",
+    "items",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "propertyNames",
+    "readOnly",
+    "required",
+    "then",
+    "title",
+    "type",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+    "writeOnly",
+];
+
+/// A keyword that no draft has asserts nothing. One that is almost known was meant to.
+fn check_keyword(key: &Spanned<String>, diagnostics: &mut Vec<Diagnostic>) {
+    if KEYWORDS.contains(&key.value.as_str()) || key.value.starts_with("x-") {
+        return;
+    }
+    let folded = key.value.replace(['_', '-'], "");
+    let near = nearest(&key.value, KEYWORDS)
+        .or_else(|| nearest(&folded, KEYWORDS))
+        .or_else(|| KEYWORDS.into_iter().find(|known| known.eq_ignore_ascii_case(&folded)));
+    diagnostics.push(match near {
+        Some(near) => Diagnostic::new(
+            &code::MISSPELT_KEYWORD,
+            format!("`{}` is no keyword of JSON Schema and limits nothing", key.value),
+        )
+        .label(key.span, did_you_mean(Some(near), ""))
+        .help(format!("write `{near}`, or begin the key with `x-` to carry it along")),
+        None => Diagnostic::new(
+            &code::UNKNOWN_KEYWORD,
+            format!("`{}` is no keyword of JSON Schema and limits nothing", key.value),
+        )
+        .label(key.span, "carried, never enforced")
+        .help("begin the key with `x-` to say that it is meant as a note"),
+    });
+}
+
 /// What the value of a keyword holds.
 enum Holds {
     /// A schema, or a list of schemas.
@@ -173,6 +267,7 @@ impl Bundler<'_> {
                                 .help("refer to the place by its pointer, such as `#/$defs/amount`, and remove the anchor"),
                         );
                     }
+                    check_keyword(key, self.diagnostics);
                     let rewritten = match (key.value.as_str(), value.as_str()) {
                         ("$ref" | "$dynamicRef", Some(reference)) => {
                             Value::String(self.reference(reference, value.span, path, prefix))

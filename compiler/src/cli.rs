@@ -179,6 +179,8 @@ impl Context<'_, '_> {
 
     /// [`Context::say`] for commands whose JSON is data alone.
     fn say_beside(&mut self) -> Result<Counts, CliError> {
+        // Notes are for whoever works on the bundle; here somebody reads data.
+        self.session.diagnostics.retain(|diagnostic| diagnostic.severity != Severity::Note);
         self.draw(true)
     }
 

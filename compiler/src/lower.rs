@@ -10,7 +10,7 @@ mod tool;
 use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{
-    Document, PolicyReference, SchemaObject, VersionTag, read_document,
+    Document, PolicyReference, SchemaObject, VersionTag, credential_shape, read_document,
 };
 use bailiwick_bundles::{
     Decoder, Diagnostic, Folder, Node, NodeValue, RefKind, SchemaSource, Spanned, code, escape,
@@ -156,6 +156,7 @@ fn instructions_file(
     version: Option<&Spanned<VersionTag>>,
 ) -> Option<String> {
     let path = find(session, place, reference, version, RefKind::Instructions)?;
+    refuse_credential_in(session, place, &path, reference.span);
     let is_yaml = ["yaml", "yml"].iter().any(|end| crate::session::has_extension(&path, end));
     if !is_yaml {
         return session
@@ -192,6 +193,21 @@ fn instructions_file(
         );
     }
     text.map(str::to_owned)
+}
+
+/// A prompt is frozen into the snapshot, so a credential in it would be published.
+fn refuse_credential_in(session: &mut Session, place: Place<'_>, path: &str, asked: bailiwick_bundles::Span) {
+    let Some(read) = session.read(place.folder, path, Some(asked)) else { return };
+    if let Some(what) = read.text.as_ref().and_then(|text| credential_shape(text)) {
+        session.push(
+            Diagnostic::new(
+                &code::LOOKS_LIKE_CREDENTIAL,
+                format!("the instructions hold what looks like {what}"),
+            )
+            .label(asked, "would be published with the snapshot")
+            .help("remove it and revoke it; name secrets under `secrets` with `fromEnv`"),
+        );
+    }
 }
 
 /// References to policies.

@@ -99,6 +99,10 @@ fn assumed(session: &mut Session, tool: &ToolManifest, said: &mut BTreeSet<Logic
     if tool.class.is_some() || !said.insert(tool.head.id.clone()) {
         return;
     }
+    // A class that could not be read is not one that was left out.
+    if session.origins.span(tool.class_origin).is_some_and(|span| session.has_said(span.file)) {
+        return;
+    }
     let diagnostic = Diagnostic::new(
         &code::ASSUMED_CLASS,
         format!("`{}` has no side-effect class; `non_idempotent_write` is assumed", tool.head.id),

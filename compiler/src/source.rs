@@ -30,7 +30,7 @@ pub(crate) struct StorePlace {
 }
 
 /// Where a store lies that nobody names: beside the settings, or in the working directory.
-const DEFAULT_STORE: &str = ".bailiwick/store";
+pub(crate) const DEFAULT_STORE: &str = ".bailiwick/store";
 
 /// The store to use: the one that was named, the settings' one, or the default.
 pub(crate) fn store_place(named: Option<&Utf8Path>, environment: &Environment, cwd: &Utf8Path) -> StorePlace {

@@ -152,8 +152,10 @@ codes! {
     UNKNOWN_NAMESPACE = "resolve" "unknown-namespace" Error;
     YANKED = "resolve" "yanked" Warning;
     INVALID_SCHEMA = "schema" "invalid" Error;
+    MISSPELT_KEYWORD = "schema" "misspelt-keyword" Error;
     REMOTE_REF = "schema" "remote-ref" Error;
     UNKNOWN_DIALECT = "schema" "unknown-dialect" Error;
+    UNKNOWN_KEYWORD = "schema" "unknown-keyword" Warning;
     UNRESOLVED_REF = "schema" "unresolved-ref" Error;
     UNSUPPORTED_SCHEMA = "schema" "unsupported" Error;
     INVALID_SETTINGS = "settings" "invalid" Error;

@@ -105,7 +105,8 @@ pub(super) struct SourceArgs {
 pub(super) struct ShowArgs {
     #[command(flatten)]
     pub(super) source: SourceArgs,
-    /// One part: an agent, tool or policy by `namespace.name`, or a binding by its wire name.
+    /// One part: an agent, tool or policy by `namespace.name`, or a binding by its wire name (`agent/name`
+    /// where several agents have it).
     #[arg(value_name = "PART")]
     pub(super) part: Option<String>,
 }

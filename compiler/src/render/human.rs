@@ -6,6 +6,7 @@ use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
 
+use bailiwick_bundles::documents::phrony::credential_shape;
 use bailiwick_bundles::{Diagnostic, FileId, Label, Severity, SourceMap, code};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource, SourceCode, SourceSpan,
@@ -72,6 +73,16 @@ fn conceals(diagnostic: &Diagnostic) -> bool {
     *diagnostic.code == code::PLAINTEXT_SECRET || *diagnostic.code == code::LOOKS_LIKE_CREDENTIAL
 }
 
+/// The line around a place.
+fn line_of(text: &str, at: usize) -> Option<&str> {
+    let start = text.get(..at)?.rfind('\n').map_or(0, |at| at + 1);
+    text.get(start..)?.lines().next()
+}
+
+fn is_secret(line: &str) -> bool {
+    credential_shape(line).is_some()
+}
+
 fn write_snippet(
     out: &mut String,
     file: FileId,
@@ -81,6 +92,9 @@ fn write_snippet(
     conceal: bool,
 ) -> fmt::Result {
     let Some(source) = sources.get(file) else { return Ok(()) };
+    let shows_secret =
+        |label: &&&Label| line_of(source.text(), label.span.start as usize).is_some_and(is_secret);
+    let conceal = conceal || labels.iter().any(|label| shows_secret(&label));
     if source.text().is_empty() || conceal {
         let at = labels.first().filter(|_| conceal).map(|label| source.line_column(label.span.start));
         let place = at.map_or_else(String::new, |at| format!(":{}:{}", at.line, at.column));

@@ -24,7 +24,8 @@ pub(in super::super) fn check(context: &mut Context<'_, '_>, args: &CheckArgs) -
         Format::Human => {
             let bundles = count(args.bundles.len(), "bundle");
             let time = context.elapsed(begun);
-            let first = context.session.diagnostics.iter().map(|d| d.code.id).next();
+            // The gravest kind first: that is what has to be understood.
+            let first = context.session.diagnostics.iter().min_by_key(|d| d.severity).map(|d| d.code.id);
             match first {
                 Some(first) => writeln!(
                     context.io.stderr,

@@ -47,6 +47,14 @@ pub(in super::super) fn publish(context: &mut Context<'_, '_>, args: &PublishArg
             print(context, &resolved, &compiled)?;
             let word = if new { "published" } else { "already published:" };
             let time = context.elapsed_words(begun);
+            writeln!(context.io.stdout, "  store    {}", place.shown)?;
+            if let Some(old) =
+                resolved.old_lock.as_ref().filter(|old| !old.changes(&resolved.new_lock).is_empty())
+            {
+                let n_changes = old.changes(&resolved.new_lock).len();
+                let changes = count(n_changes, "change");
+                writeln!(context.io.stdout, "  lock     {changes} not in it; `bailiwick lock` records them")?;
+            }
             writeln!(context.io.stdout, "  digest   {}", compiled.digest)?;
             writeln!(
                 context.io.stdout,
@@ -147,7 +155,10 @@ fn print(context: &mut Context<'_, '_>, resolved: &Resolved, compiled: &Compiled
     for (heading, row) in rows {
         let shown = if heading == last { "" } else { heading };
         last = heading;
-        writeln!(context.io.stdout, "{}", cut(&format!("  {shown:8} {row}")))?;
+        let row = format!("  {shown:8} {row}");
+        // A log keeps whole lines; a screen shows the rest with `show`.
+        let row = if context.io.interactive { cut(&row) } else { row.trim_end().to_owned() };
+        writeln!(context.io.stdout, "{row}")?;
     }
     Ok(())
 }

@@ -113,7 +113,15 @@ fn find<'s>(snapshot: &'s Snapshot, name: &str) -> Vec<Part<'s>> {
             .filter(|binding| binding.wire_name.as_str() == name)
             .map(move |binding| Part::Binding(key, binding))
     });
-    agents.chain(tools).chain(policies).chain(bindings).collect()
+    let of_agent = name.split_once('/').into_iter().flat_map(|(agent, wire_name)| {
+        let named = move |key: &DocumentKey| key.id.name().as_str() == agent || key.id.to_string() == agent;
+        snapshot.agents.iter().filter(move |(key, _)| named(key)).flat_map(move |(key, agent)| {
+            let bindings =
+                agent.bindings.iter().filter(move |binding| binding.wire_name.as_str() == wire_name);
+            bindings.map(move |binding| Part::Binding(key, binding))
+        })
+    });
+    agents.chain(tools).chain(policies).chain(bindings).chain(of_agent).collect()
 }
 
 fn names(snapshot: &Snapshot) -> Vec<String> {

@@ -8,7 +8,7 @@ use super::super::args::{Format, VerifyArgs};
 use super::super::summary::count;
 use super::super::{CliError, Context};
 use crate::bundle::Environment;
-use crate::source::{StorePlace, store_place};
+use crate::source::{DEFAULT_STORE, StorePlace, store_place};
 use crate::store::{RESTORE, read_snapshot, store_diagnostic};
 
 pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs) -> Result<u8, CliError> {
@@ -21,9 +21,15 @@ pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs)
             .push(Diagnostic::new(&code::STORE_IO, message).help("name a bundle, or use `--store`"));
         return context.fail();
     }
-    let environment =
-        Environment::find(&mut context.session, &folder.canonicalize_utf8().unwrap_or(folder), &cwd);
-    let place = store_place(context.store.as_deref(), &environment, &cwd);
+    let canonical = folder.canonicalize_utf8().unwrap_or_else(|_| folder.clone());
+    let environment = Environment::find(&mut context.session, &canonical, &cwd);
+    // The directory may be the store itself; without settings its own default store is meant, not one elsewhere.
+    let is_store = context.store.is_none() && folder.join("oci-layout").is_file();
+    let place = if is_store {
+        StorePlace { path: folder, shown: args.directory.to_string() }
+    } else {
+        own_store(context, args, &environment)
+    };
     let verified = Store::open(&place.path).and_then(|store| Ok((store.verify()?, store)));
     let (verification, store) = match verified {
         Ok(verified) => verified,
@@ -75,6 +81,16 @@ pub(in super::super) fn verify(context: &mut Context<'_, '_>, args: &VerifyArgs)
         }
     }
     Ok(0)
+}
+
+/// The store that belongs to a directory.
+fn own_store(context: &Context<'_, '_>, args: &VerifyArgs, environment: &Environment) -> StorePlace {
+    let cwd = &context.io.cwd;
+    if context.store.is_some() || environment.settings.folder.is_some() || args.directory == "." {
+        return store_place(context.store.as_deref(), environment, cwd);
+    }
+    let own = args.directory.join(DEFAULT_STORE);
+    StorePlace { path: cwd.join(&own), shown: own.to_string() }
 }
 
 /// A blob may be whole and still not be a snapshot that this compiler reads.

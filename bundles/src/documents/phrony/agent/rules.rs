@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::Reference;
 use super::super::credential::{credential_shape, refuse_credential, refuse_credentials_below};
-use super::{AgentDocument, AuthScheme, Binding, McpServer, Model, OutputFormat};
+use super::{AgentDocument, AuthScheme, Binding, Instructions, McpServer, Model, OutputFormat};
 use crate::decode::{Decoder, refuse_ambiguous};
 use crate::diagnostics::{Diagnostic, code};
 use crate::names::{did_you_mean, nearest};
@@ -22,6 +22,10 @@ pub(super) fn check(agent: &AgentDocument, cx: &mut Decoder<'_>) {
     }
     check_servers(agent, cx);
     check_environment(agent, cx);
+    refuse_credential(&agent.spec.purpose.value, agent.spec.purpose.span, cx);
+    if let Some(Instructions::Text(text)) = &agent.spec.instructions {
+        refuse_credential(&text.value, text.span, cx);
+    }
     check_output(agent, cx);
 }
 

@@ -93,7 +93,9 @@ fn usage(error: &clap::Error, io: &mut Io<'_>) -> Result<u8, CliError> {
 
 fn dispatch(cli: Cli, io: &mut Io<'_>) -> Result<u8, CliError> {
     let Io { stdout, stderr, cwd, color, interactive, is_last } = io;
-    let mut plain = plain::Plain::new(&mut **stdout);
+    let batch = matches!(&cli.command, Command::Narrow(args) if args.batch.is_some());
+    let is_json = cli.format == Format::Json || batch;
+    let mut plain = plain::Plain::new(&mut **stdout, is_json);
     let mut io = Io {
         stdout: &mut plain,
         stderr: &mut **stderr,

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::budget::Budget;
+use crate::evaluate;
 use crate::offence::offence;
 use crate::schema::Schema;
 use crate::solve::{Answer, Cause, Doubt, Literal, Side, Solver};
@@ -29,6 +30,7 @@ use crate::verdict::{Emptiness, Offence, Proof, Reason, Rule, Verdict, Witness};
 /// # Ok::<(), bailiwick_narrowing::SchemaError>(())
 /// ```
 pub fn contains(outer: &Schema, inner: &Schema, budget: &Budget) -> Verdict {
+    evaluate::begin();
     if outer.value() == inner.value() {
         return Verdict::Contained(Proof::new(vec![Rule { pointer: String::new(), name: "equal" }]));
     }
@@ -37,7 +39,9 @@ pub fn contains(outer: &Schema, inner: &Schema, budget: &Budget) -> Verdict {
     let state = vec![Literal::new(Side::Inner, inner.graph().root), rejected];
     match solver.decide(state) {
         Answer::Empty => Verdict::Contained(proof(&solver)),
-        Answer::Found(instance) if inner.accepts(&instance) && !outer.accepts(&instance) => {
+        Answer::Found(instance)
+            if inner.accepts(&instance) && outer.has_validator() && !outer.accepts(&instance) =>
+        {
             let offence = offence(outer.graph(), inner.graph(), &instance)
                 .unwrap_or_else(|| reported_offence(outer, &instance));
             Verdict::Escapes(Witness::new(instance, offence))
@@ -60,6 +64,7 @@ pub fn contains(outer: &Schema, inner: &Schema, budget: &Budget) -> Verdict {
 /// # Ok::<(), bailiwick_narrowing::SchemaError>(())
 /// ```
 pub fn is_empty(schema: &Schema, budget: &Budget) -> Emptiness {
+    evaluate::begin();
     let mut solver = Solver::new(schema.graph(), None, budget);
     match solver.decide(vec![Literal::new(Side::Inner, schema.graph().root)]) {
         Answer::Empty => Emptiness::Empty(proof(&solver)),

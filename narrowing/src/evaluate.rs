@@ -3,6 +3,8 @@
 //! Used where a schema lists its values, so that each can simply be tried. `None` means that only the validator could
 //! tell; it is never taken for yes or no.
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
 use crate::data;
@@ -10,8 +12,35 @@ use crate::node::{Graph, Id, Kind, Types};
 use crate::rational::Rational;
 use crate::validator::pattern_matches;
 
+/// How many nodes one comparison may look at here, and how deep: references that fan out or go round could be followed
+/// for longer than anybody waits, or than the stack is. A comparison runs on one thread, which keeps the count.
+const MAX_VISITS: u32 = 2_000_000;
+const MAX_DEPTH: u32 = 2_000;
+
+thread_local! {
+    static VISITS: Cell<u32> = const { Cell::new(MAX_VISITS) };
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Begins the count of a comparison.
+pub(crate) fn begin() {
+    VISITS.set(MAX_VISITS);
+    DEPTH.set(0);
+}
+
 /// Whether `value` satisfies the node.
 pub(crate) fn satisfies(graph: &Graph, id: Id, value: &Value) -> Option<bool> {
+    VISITS.set(VISITS.get().checked_sub(1)?);
+    if DEPTH.get() >= MAX_DEPTH {
+        return None;
+    }
+    DEPTH.set(DEPTH.get() + 1);
+    let holds = satisfies_within(graph, id, value);
+    DEPTH.set(DEPTH.get() - 1);
+    holds
+}
+
+fn satisfies_within(graph: &Graph, id: Id, value: &Value) -> Option<bool> {
     let check = |id: &Id| satisfies(graph, *id, value);
     match graph.kind(id) {
         Kind::Anything => Some(true),
@@ -30,7 +59,7 @@ pub(crate) fn satisfies(graph: &Graph, id: Id, value: &Value) -> Option<bool> {
         Kind::Opaque(types) => (!types.intersects(Types::of(value))).then_some(true),
         Kind::Bound { .. } | Kind::MultipleOf(_) => number(graph.kind(id), value),
         Kind::MinLength(_) | Kind::MaxLength(_) | Kind::Pattern(_) | Kind::Format(_) => {
-            Some(string(graph.kind(id), value))
+            string(graph.kind(id), value)
         }
         Kind::Items { .. } | Kind::Contains { .. } | Kind::MinItems(_) | Kind::MaxItems(_) | Kind::Unique => {
             array(graph, graph.kind(id), value)
@@ -44,9 +73,15 @@ pub(crate) fn satisfies(graph: &Graph, id: Id, value: &Value) -> Option<bool> {
     }
 }
 
-/// Whether `text` matches, by automaton or, where there is none, by the validator.
+/// Whether `text` matches, by automaton or, where there is none, by the validator. The validator's no is worth nothing
+/// there, since it gives up after some steps: `known` says that.
 pub(crate) fn matches(pattern: &crate::language::Pattern, text: &str) -> bool {
-    pattern.matches(text).unwrap_or_else(|| pattern_matches(pattern.source(), text))
+    known(pattern, text).unwrap_or(false)
+}
+
+/// Whether `text` matches, if that is certain.
+pub(crate) fn known(pattern: &crate::language::Pattern, text: &str) -> Option<bool> {
+    pattern.matches(text).or_else(|| pattern_matches(pattern.source(), text).then_some(true))
 }
 
 fn every(mut answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
@@ -72,19 +107,19 @@ fn number(kind: &Kind, value: &Value) -> Option<bool> {
     if let Kind::MultipleOf(step) = kind { value.is_multiple_of(*step) } else { Some(true) }
 }
 
-fn string(kind: &Kind, value: &Value) -> bool {
-    let Value::String(text) = value else { return true };
+fn string(kind: &Kind, value: &Value) -> Option<bool> {
+    let Value::String(text) = value else { return Some(true) };
     let length = || u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
     if let Kind::MinLength(min) = kind {
-        length() >= *min
+        Some(length() >= *min)
     } else if let Kind::MaxLength(max) = kind {
-        length() <= *max
+        Some(length() <= *max)
     } else if let Kind::Pattern(pattern) = kind {
-        matches(pattern, text)
+        known(pattern, text)
     } else if let Kind::Format(format) = kind {
-        format.accepts(text)
+        Some(format.accepts(text))
     } else {
-        true
+        Some(true)
     }
 }
 

@@ -48,6 +48,11 @@ impl Schema {
         self.validator().map_or_else(Vec::new, |validator| validator.violations(instance))
     }
 
+    /// Whether the validator has a word on instances at all: one pattern too large for it leaves it without.
+    pub(crate) fn has_validator(&self) -> bool {
+        self.validator().is_some()
+    }
+
     pub(crate) fn graph(&self) -> &Graph {
         &self.graph
     }

@@ -290,7 +290,11 @@ impl<'a> Solver<'a> {
             if let Err(out_of_steps) = self.step() {
                 return Answer::Doubt(out_of_steps);
             }
-            for value in self.spellings(member) {
+            let Some(spellings) = self.spellings(member) else {
+                doubt = doubt.or(Some(Doubt { cause: Cause::Steps, literal: state.first().copied() }));
+                continue;
+            };
+            for value in spellings {
                 if facts.taken.contains(&value) || facts.taken.contains(member) {
                     continue;
                 }
@@ -316,13 +320,9 @@ impl<'a> Solver<'a> {
         doubt.map_or(Answer::Empty, Answer::Doubt)
     }
 
-    /// The ways to write a value, where a schema tells `1` from `1.0`.
-    fn spellings(&self, value: &Value) -> Vec<Value> {
-        let mut spellings = vec![value.clone()];
-        if self.tells_spellings_apart() {
-            spellings.push(numbers::as_floats(value));
-        }
-        spellings
+    /// The ways to write a value, where a schema tells `1` from `1.0`; `None` when there are too many to try.
+    fn spellings(&self, value: &Value) -> Option<Vec<Value>> {
+        if self.tells_spellings_apart() { numbers::spellings(value) } else { Some(vec![value.clone()]) }
     }
 
     fn closed(&mut self, state: &[Literal], facts: &Facts<'a>) {

@@ -8,13 +8,15 @@ use std::io::{self, Write};
 /// Passes text on; control characters other than line ends and tabs become `\u{…}`.
 pub(super) struct Plain<'a> {
     inner: &'a mut dyn Write,
+    /// Whether the text is JSON, which has its own escapes.
+    json: bool,
     /// The beginning of a character that the last write cut in two.
     cut: Vec<u8>,
 }
 
 impl<'a> Plain<'a> {
-    pub(super) fn new(inner: &'a mut dyn Write) -> Self {
-        Self { inner, cut: Vec::new() }
+    pub(super) fn new(inner: &'a mut dyn Write, json: bool) -> Self {
+        Self { inner, json, cut: Vec::new() }
     }
 }
 
@@ -31,10 +33,17 @@ impl Write for Plain<'_> {
             }
         };
         if valid.chars().any(commands) {
-            let escaped: String = valid
-                .chars()
-                .flat_map(|c| if commands(c) { c.escape_unicode().collect::<Vec<_>>() } else { vec![c] })
-                .collect();
+            let escape = |c: char| {
+                if !commands(c) {
+                    c.to_string()
+                } else if self.json {
+                    // All of them are below U+10000.
+                    format!("\\u{:04x}", u32::from(c))
+                } else {
+                    c.escape_unicode().to_string()
+                }
+            };
+            let escaped: String = valid.chars().map(escape).collect();
             self.inner.write_all(escaped.as_bytes())?;
         } else {
             self.inner.write_all(valid.as_bytes())?;
@@ -60,12 +69,15 @@ mod tests {
     #[test]
     fn sequences_are_shown_not_obeyed() {
         let mut out = Vec::new();
-        let mut plain = Plain::new(&mut out);
+        let mut plain = Plain::new(&mut out, false);
         plain.write_all("a\u{1b}[2Kb\n".as_bytes()).expect("written");
         let bytes = "é\u{202e}".as_bytes();
         for byte in bytes {
             plain.write_all(&[*byte]).expect("written");
         }
+        let mut json = Vec::new();
+        Plain::new(&mut json, true).write_all("\"\u{85}\"".as_bytes()).expect("written");
+        assert_eq!(json, b"\"\\u0085\"");
         assert_eq!(String::from_utf8(out).as_deref(), Ok("a\\u{1b}[2Kb\né\\u{202e}"));
     }
 }

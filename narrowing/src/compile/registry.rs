@@ -131,12 +131,19 @@ impl<'v> Registry<'v> {
             dialect = Dialect::of(value)?;
         }
         let is_old = dialect <= Dialect::Draft07;
+        let starts_resource = ["id", "$id"].iter().any(|keyword| {
+            object.get(*keyword).and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'))
+        });
+        if !is_root && object.contains_key("$schema") && !starts_resource {
+            let message = "`$schema` stands in a part that has no `$id` of its own: remove it";
+            return Err(SchemaError::new(SchemaErrorKind::Invalid, "", message));
+        }
         let keyword = if dialect == Dialect::Draft04 { "id" } else { "$id" };
         let id =
             object.get(keyword).and_then(Value::as_str).filter(|_| !is_old || !object.contains_key("$ref"));
         if let Some(id) = id {
             if let Some(anchor) = id.strip_prefix('#').filter(|_| is_old) {
-                self.anchor(resource, anchor, value);
+                self.anchor(resource, anchor, value)?;
             } else {
                 let base = self.resources.get(resource).map_or("", |resource| resource.uri.as_str());
                 let uri = join(base, id.split('#').next().unwrap_or_default());
@@ -152,7 +159,7 @@ impl<'v> Registry<'v> {
         if dialect >= Dialect::Draft2019 {
             for keyword in ["$anchor", "$dynamicAnchor"] {
                 if let Some(Value::String(anchor)) = object.get(keyword) {
-                    self.anchor(resource, anchor, value);
+                    self.anchor(resource, anchor, value)?;
                 }
             }
         }
@@ -171,9 +178,15 @@ impl<'v> Registry<'v> {
         outcome
     }
 
-    fn anchor(&mut self, resource: usize, anchor: &'v str, value: &'v Value) {
-        if let Some(resource) = self.resources.get_mut(resource) {
-            resource.anchors.insert(anchor, value);
+    fn anchor(&mut self, resource: usize, anchor: &'v str, value: &'v Value) -> Result<(), SchemaError> {
+        let Some(resource) = self.resources.get_mut(resource) else { return Ok(()) };
+        // One place may be an `$anchor` and a `$dynamicAnchor`; two places may not share a name.
+        match resource.anchors.insert(anchor, value) {
+            Some(other) if !std::ptr::eq(other, value) => {
+                let message = format!("the anchor `{anchor}` stands in two places: rename one");
+                Err(SchemaError::new(SchemaErrorKind::Invalid, "", message))
+            }
+            Some(_) | None => Ok(()),
         }
     }
 }

@@ -4,6 +4,8 @@
 //! a choice: for every way the neighbours can hold, that they do, and that what they leave out satisfies the keyword. The
 //! result uses ordinary nodes only and is exact; where there would be too many ways, the node stays opaque.
 
+use std::cell::Cell;
+
 use super::Pending;
 use crate::language::Pattern;
 use crate::node::{Fields, Graph, Id, Kind, Node, Types};
@@ -36,8 +38,12 @@ pub(super) fn spell_out(graph: &mut Graph, pending: Vec<Pending>) {
     let ways: Vec<_> = pending
         .iter()
         .map(|keyword| {
-            let collector =
-                Collector { graph, of_items: keyword.of_items, contains_counts: keyword.contains_counts };
+            let collector = Collector {
+                graph,
+                visits: Cell::new(MAX_VISITS),
+                of_items: keyword.of_items,
+                contains_counts: keyword.contains_counts,
+            };
             collector.all(&keyword.neighbours, MAX_DEPTH)
         })
         .collect();
@@ -114,8 +120,12 @@ fn way_node(graph: &mut Graph, keyword: &Pending, way: Way) -> Id {
     add(graph, keyword, Kind::All(parts))
 }
 
+/// Nodes that are looked at for one keyword: references that fan out would be followed without end.
+const MAX_VISITS: u32 = 50_000;
+
 struct Collector<'g> {
     graph: &'g Graph,
+    visits: Cell<u32>,
     of_items: bool,
     contains_counts: bool,
 }
@@ -132,6 +142,7 @@ impl Collector<'_> {
 
     fn ways(&self, id: Id, depth: u32) -> Option<Vec<Way>> {
         let depth = depth.checked_sub(1)?;
+        self.visits.set(self.visits.get().checked_sub(1)?);
         let one = |way| Some(vec![way]);
         match self.graph.kind(id) {
             Kind::All(parts) => self.all(parts, depth),
@@ -147,6 +158,14 @@ impl Collector<'_> {
             }
             Kind::Contains { item, .. } if self.of_items && self.contains_counts => {
                 one(Way { contains: vec![*item], ..Way::default() })
+            }
+            // 2019-09 says that `contains` evaluates nothing; validators let it. So neither is relied on.
+            Kind::Contains { .. } if self.of_items => None,
+            // `dependencies` is no keyword of the drafts that know `unevaluated*`: it asserts, and evaluates nothing.
+            Kind::Dependent { .. }
+                if self.graph.node(id).is_some_and(|node| node.keyword == "dependencies") =>
+            {
+                one(Way::default())
             }
             Kind::Unevaluated(_) => {
                 let items = self.graph.node(id).is_some_and(|node| node.keyword == "unevaluatedItems");

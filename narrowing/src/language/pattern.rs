@@ -1,6 +1,6 @@
 //! `pattern` as a set of strings.
 
-use regex_syntax::ast::ErrorKind;
+use regex_syntax::ast::{Ast, ErrorKind};
 
 use super::automaton::{Automaton, Unbuilt};
 use crate::validator::translate_pattern;
@@ -35,10 +35,14 @@ impl Pattern {
     /// Patterns that the validator runs but that have no automaton here are kept: they are equal to themselves only.
     pub(crate) fn compile(source: &str) -> Result<Self, PatternFault> {
         let translated = translate_pattern(source).ok_or(PatternFault::Invalid)?;
+        if repeats_a_repetition(&translated) {
+            return Err(PatternFault::Invalid);
+        }
         let parts = match parse(&translated) {
             Ok(part) => part.map(|automaton| vec![Part { automaton, negated: false }]),
             Err(ErrorKind::UnsupportedBackreference) => return Err(PatternFault::Backreference),
             Err(ErrorKind::UnsupportedLookAround) => look_ahead_parts(&translated),
+            Err(_) if translated.contains("\\k<") => return Err(PatternFault::Backreference),
             Err(_) => return Err(PatternFault::Invalid),
         };
         Ok(Self { source: source.into(), parts })
@@ -115,8 +119,38 @@ fn look_ahead_parts(source: &str) -> Option<Vec<Part>> {
     Some(parts)
 }
 
+/// A part of an expression with look-around, which is translated only now: the whole could not be.
 fn beginning(expression: &str) -> Option<Automaton> {
-    parse(&format!("^(?:{expression})")).ok().flatten()
+    let translated = translate_pattern(expression)?;
+    parse(&format!("^(?:{translated})")).ok().flatten()
+}
+
+/// Whether a quantifier stands on a quantifier, as in `a++`: nothing in ECMA 262, and other things elsewhere.
+fn repeats_a_repetition(translated: &str) -> bool {
+    let Ok(tree) = regex_syntax::ast::parse::Parser::new().parse(translated) else { return false };
+    let mut pending = vec![&tree];
+    while let Some(tree) = pending.pop() {
+        match tree {
+            Ast::Repetition(repetition) => {
+                if matches!(*repetition.ast, Ast::Repetition(_)) {
+                    return true;
+                }
+                pending.push(&repetition.ast);
+            }
+            Ast::Group(group) => pending.push(&group.ast),
+            Ast::Alternation(alternation) => pending.extend(&alternation.asts),
+            Ast::Concat(concat) => pending.extend(&concat.asts),
+            Ast::Empty(_)
+            | Ast::Flags(_)
+            | Ast::Literal(_)
+            | Ast::Dot(_)
+            | Ast::Assertion(_)
+            | Ast::ClassUnicode(_)
+            | Ast::ClassPerl(_)
+            | Ast::ClassBracketed(_) => {}
+        }
+    }
+    false
 }
 
 /// The first `wanted` outside groups, classes and escapes.

@@ -140,7 +140,10 @@ impl<'a> Run<'a> {
                     return SearchOutcome::TurnedDown;
                 }
             }
-            self.expand(at);
+            // What was not built could be the string that is looked for, so there is no answer without it.
+            if !self.expand(at, states) {
+                return SearchOutcome::Exhausted;
+            }
             at += 1;
         }
         if refusals == 0 { SearchOutcome::Nothing } else { SearchOutcome::TurnedDown }
@@ -167,11 +170,14 @@ impl<'a> Run<'a> {
         self.search.refusing.iter().copied().zip(self.bits.iter().copied())
     }
 
-    fn expand(&mut self, at: usize) {
-        let Some(item) = self.items.get(at) else { return };
+    /// Adds what follows an item; `false` when that is more than `states` allows. Several accepting automata follow each
+    /// other's choices, so what is built counts, not only what is looked at.
+    fn expand(&mut self, at: usize, states: &mut u32) -> bool {
+        const BUILT_FOR_A_STATE: usize = 8;
+        let Some(item) = self.items.get(at) else { return true };
         let depth = item.depth + 1;
         if self.search.max.is_some_and(|max| u64::from(depth) > max) {
-            return;
+            return true;
         }
         let places = item.places.clone();
         let from_tree = item.excluded;
@@ -205,6 +211,11 @@ impl<'a> Run<'a> {
                     .copied()
                     .filter(|state| automaton.set_of(*state).is_some_and(|set| has_bit(sets, offset + set)))
                     .collect();
+                let n_built = u32::try_from(options.len().saturating_mul(next.len()) / BUILT_FOR_A_STATE);
+                match n_built.ok().and_then(|n_built| states.checked_sub(n_built)) {
+                    Some(left) => *states = left,
+                    None => return false,
+                }
                 options = options
                     .iter()
                     .flat_map(|done| next.iter().map(|state| done.iter().copied().chain([*state]).collect()))
@@ -230,25 +241,31 @@ impl<'a> Run<'a> {
         // Those with the fewest refusing states first, since they cover others.
         found.sort_by_key(|item| item.refused.iter().map(|word| word.count_ones()).sum::<u32>());
         for item in found {
-            self.add(item);
+            let n_compared = self.add(item) / 256;
+            match u32::try_from(n_compared).ok().and_then(|n_compared| states.checked_sub(n_compared)) {
+                Some(left) => *states = left,
+                None => return false,
+            }
         }
+        true
     }
 
     /// Unless an item with fewer refusing states, or the same, stands at the same place. One with more, just as long, is
-    /// covered by the new one.
-    fn add(&mut self, item: Item) {
+    /// covered by the new one. Gives how many it was compared with.
+    fn add(&mut self, item: Item) -> usize {
         let needed = u32::try_from(self.search.min).unwrap_or(u32::MAX).min(item.depth);
         let key = (item.places.clone(), item.excluded, needed);
         let known = self.seen.entry(key).or_default();
         let is_within =
             |fewer: &[u64], more: &[u64]| fewer.iter().zip(more).all(|(fewer, more)| fewer & !more == 0);
         let items = &mut self.items;
+        let n_compared = known.len();
         if known
             .iter()
             .filter_map(|at| items.get(*at as usize))
             .any(|known| is_within(&known.refused, &item.refused))
         {
-            return;
+            return n_compared;
         }
         known.retain(|at| {
             let Some(known) = items.get_mut(*at as usize) else { return false };
@@ -257,6 +274,7 @@ impl<'a> Run<'a> {
         });
         known.push(u32::try_from(items.len()).unwrap_or(u32::MAX));
         items.push(item);
+        n_compared
     }
 
     fn text(&self, at: usize) -> String {

@@ -180,6 +180,9 @@ impl<'a> Solver<'a> {
         if self.probe(&mut facts).is_err() || self.try_options(&mut facts).is_err() {
             return Answer::Empty;
         }
+        if facts.members.is_some() {
+            return self.try_members(state, &facts);
+        }
         let Some(best) = self.best(&facts) else { return self.by_type(&facts) };
         let choice = facts.choices.swap_remove(best);
         let mut doubt = None;

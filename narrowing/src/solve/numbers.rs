@@ -214,16 +214,34 @@ fn points(numbers: &Numbers, step: Rational) -> Option<Box<dyn Iterator<Item = i
     })))
 }
 
-/// The same value with every integer written with a fraction part.
-pub(super) fn as_floats(value: &Value) -> Value {
+/// Every way to write a value with each of its integers as `1` or as `1.0`; `None` when there are too many.
+pub(super) fn spellings(value: &Value) -> Option<Vec<Value>> {
+    const MOST: usize = 256;
+    let product = |done: Vec<Vec<Value>>, next: Vec<Value>| -> Option<Vec<Vec<Value>>> {
+        let all: Vec<Vec<Value>> = done
+            .iter()
+            .flat_map(|head| next.iter().map(|last| head.iter().cloned().chain([last.clone()]).collect()))
+            .collect();
+        (all.len() <= MOST).then_some(all)
+    };
+    let all = |values: Vec<&Value>| {
+        values.into_iter().try_fold(vec![Vec::new()], |done, value| product(done, spellings(value)?))
+    };
     match value {
         Value::Number(number) => {
-            Rational::read(number).and_then(|number| number.write(true)).unwrap_or_else(|| value.clone())
+            let float = Rational::read(number).and_then(|number| number.write(true));
+            Some(std::iter::once(value.clone()).chain(float.filter(|float| float != value)).collect())
         }
-        Value::Array(items) => items.iter().map(as_floats).collect(),
-        Value::Object(object) => Value::Object(
-            object.iter().map(|(name, value)| (name.clone(), as_floats(value))).collect::<Map<_, _>>(),
-        ),
-        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+        Value::Array(items) => Some(all(items.iter().collect())?.into_iter().map(Value::Array).collect()),
+        Value::Object(object) => {
+            let named = |values: Vec<Value>| object.keys().cloned().zip(values).collect::<Map<_, _>>();
+            Some(
+                all(object.values().collect())?
+                    .into_iter()
+                    .map(|values| Value::Object(named(values)))
+                    .collect(),
+            )
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => Some(vec![value.clone()]),
     }
 }

@@ -91,7 +91,10 @@ impl<'a> Solver<'a> {
             && !strings.not.iter().any(|not| not == text)
             && !facts.taken.iter().any(|taken| taken == text)
             && !facts.excluded.iter().any(|values| is_listed(values))
-            && strings.patterns.iter().all(|(pattern, wanted)| evaluate::matches(pattern, text) == *wanted)
+            && strings
+                .patterns
+                .iter()
+                .all(|(pattern, wanted)| evaluate::known(pattern, text).is_none_or(|known| known == *wanted))
             && strings.formats.iter().all(|literal| {
                 self.format(*literal).is_none_or(|format| format.accepts(text) != literal.is_negated())
             })

@@ -20,6 +20,10 @@ pub(in super::super) fn narrow(context: &mut Context<'_, '_>, args: &NarrowArgs)
     let (Some(outer), Some(inner)) = (read_schema(context, outer), read_schema(context, inner)) else {
         return context.fail();
     };
+    // A schema that was read with a fault is not the one that was written.
+    if !context.session.diagnostics.is_empty() {
+        return context.fail();
+    }
     let nowhere = crate::origin::Origin::NOWHERE;
     let compiled = (context.session.compile(&outer, nowhere), context.session.compile(&inner, nowhere));
     let (Some(compiled_outer), Some(compiled_inner)) = compiled else { return context.fail() };

@@ -2,7 +2,9 @@
 
 #![no_main]
 
-use bailiwick_narrowing::{Budget, Emptiness, Schema, Verdict, contains, contract_form, effective, flatten, is_empty};
+use bailiwick_narrowing::{
+    Budget, Emptiness, Schema, Verdict, contains, contract_form, effective, flatten, is_empty,
+};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -11,7 +13,8 @@ fuzz_target!(|text: &str| {
     let (Some(Ok(outer)), Some(Ok(inner))) = (lines.next(), lines.next()) else { return };
     let instances: Vec<Value> = lines.flatten().collect();
     let (Ok(left), Ok(right)) = (Schema::compile(&outer), Schema::compile(&inner)) else { return };
-    let accepts = |value: &Value, instance: &Value| Schema::compile(value).map(|schema| schema.accepts(instance)).ok();
+    let accepts =
+        |value: &Value, instance: &Value| Schema::compile(value).map(|schema| schema.accepts(instance)).ok();
     match contains(&left, &right, &Budget::default()) {
         Verdict::Contained(_) => {
             assert!(instances.iter().all(|instance| !right.accepts(instance) || left.accepts(instance)));

@@ -34,7 +34,9 @@ pub(crate) enum PatternFault {
 impl Pattern {
     /// Patterns that the validator runs but that have no automaton here are kept: they are equal to themselves only.
     pub(crate) fn compile(source: &str) -> Result<Self, PatternFault> {
-        let translated = translate_pattern(source).ok_or(PatternFault::Invalid)?;
+        let named =
+            || if source.contains("\\k<") { PatternFault::Backreference } else { PatternFault::Invalid };
+        let translated = translate_pattern(source).ok_or_else(named)?;
         if repeats_a_repetition(&translated) {
             return Err(PatternFault::Invalid);
         }
@@ -42,8 +44,7 @@ impl Pattern {
             Ok(part) => part.map(|automaton| vec![Part { automaton, negated: false }]),
             Err(ErrorKind::UnsupportedBackreference) => return Err(PatternFault::Backreference),
             Err(ErrorKind::UnsupportedLookAround) => look_ahead_parts(&translated),
-            Err(_) if translated.contains("\\k<") => return Err(PatternFault::Backreference),
-            Err(_) => return Err(PatternFault::Invalid),
+            Err(_) => return Err(named()),
         };
         Ok(Self { source: source.into(), parts })
     }

@@ -11,7 +11,7 @@ use bailiwick_bundles::documents::phrony::Kind;
 use bailiwick_bundles::{
     BoundaryId, CatalogPlace, Diagnostic, Digest, Folder, LogicalId, Name, Node, Span, Version, code, nearest,
 };
-use bailiwick_snapshots::{ArtifactKind, Entry, Snapshot, Store};
+use bailiwick_snapshots::{ArtifactKind, Entry, Snapshot, Store, StoreError};
 use camino::Utf8Path;
 
 use crate::bundle::Environment;
@@ -248,7 +248,11 @@ impl Catalogs {
                     }
                     catalog.source = Source::Store(store, place);
                 }
-                Err(_) => missing(session, name, &shown, "store", setting.span),
+                Err(StoreError::NotAStore { .. }) => missing(session, name, &shown, "store", setting.span),
+                Err(error) => session.push(
+                    crate::store::store_diagnostic(&error, &StorePlace { path, shown })
+                        .label(setting.span, format!("catalog `{name}`")),
+                ),
             },
         }
         catalog

@@ -1,28 +1,27 @@
-//! Linking: names become ids, and every binding learns all that applies to it.
-//!
-//! Policies are attached in the order tool, binding, agent, boundaries; attachments add up, none replaces another.
-//! A boundary that no policy implements is not ignored: calls under it need an approval.
+//! Linking: names become ids, and every binding learns all that applies to it ([`attach`]).
 //!
 //! Not here: whether a binding narrows, and what a policy decides.
+
+mod attach;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use bailiwick_bundles::documents::phrony::{DecisionType, Reference, SideEffectClass};
+use bailiwick_bundles::documents::phrony::{Reference, SideEffectClass};
 use bailiwick_bundles::{
-    BoundaryId, Diagnostic, LogicalId, Outcome, SchemaSource, SecretName, WireName, code, did_you_mean,
-    nearest,
+    BoundaryId, Diagnostic, LogicalId, Outcome, SchemaSource, SecretName, WireName, code, nearest,
 };
-use bailiwick_policy::{AttachedBy, Attachment, Decision, Policy, PolicyId, Scope};
+use bailiwick_policy::{Attachment, PolicyId};
 use bailiwick_snapshots::{
     ArtifactKind, DocumentKey, Evidence, Grant, Identity, Pin, PolicyRecord, Snapshot,
 };
 use serde_json::{Map, Value, json};
 
+use self::attach::Site;
 use crate::bundle::{Bundle, Named};
-use crate::manifest::{AgentManifest, Home, Manifest, PolicyManifest, ToolManifest};
+use crate::manifest::{AgentManifest, Home, Manifest, ToolManifest};
 use crate::origin::Origin;
-use crate::resolve::{Resolution, ResolvedAgent, ResolvedTool};
+use crate::resolve::{Resolution, ResolvedAgent};
 use crate::session::Session;
 
 /// A bundle in which every name is resolved.
@@ -261,176 +260,6 @@ impl Linker<'_> {
         }
     }
 
-    /// Everything that applies to a binding, and what does not concern it.
-    fn attach(
-        &mut self,
-        agent: &ResolvedAgent,
-        tool: Option<&ResolvedTool>,
-        own: &[Arc<PolicyManifest>],
-        site: &Site<'_>,
-    ) -> (Vec<Attachment>, Vec<PolicyId>) {
-        let mut attached = Attached::default();
-        let defaults = tool.map_or(&[][..], |tool| tool.default_policies.as_slice());
-        for (by, policies) in [(AttachedBy::Tool, defaults), (AttachedBy::Binding, own)] {
-            for policy in policies {
-                // Attached to this binding alone, so a scope that names something else would leave it without effect.
-                if !concerns_tool(policy, site.id) {
-                    self.unknown_scope(policy, &agent.manifest.head.id, [site.id.to_string()].iter());
-                }
-                self.attach_one(policy, by.clone(), site, &mut attached);
-            }
-        }
-        for policy in &agent.default_policies {
-            self.attach_one(policy, AttachedBy::Agent, site, &mut attached);
-        }
-        for (boundary, origin, policies) in &agent.boundaries {
-            // A policy that is about another of the agent's tools implements the boundary there.
-            let covered = policies.iter().any(|policy| site.all.iter().any(|id| concerns_tool(policy, id)));
-            let policies = if covered { policies.as_slice() } else { &[] };
-            let by = AttachedBy::AgentBoundary(boundary.clone());
-            self.attach_boundary(
-                &agent.manifest.head.id,
-                (boundary, *origin),
-                policies,
-                by,
-                site,
-                &mut attached,
-            );
-        }
-        for (boundary, origin, policies) in tool.iter().flat_map(|tool| &tool.boundaries) {
-            let covered = policies.iter().any(|policy| concerns_tool(policy, site.id));
-            let policies = if covered { policies.as_slice() } else { &[] };
-            let by = AttachedBy::ToolBoundary(boundary.clone());
-            self.attach_boundary(site.id, (boundary, *origin), policies, by, site, &mut attached);
-        }
-        let here: BTreeSet<&PolicyId> = attached.here.iter().map(|attachment| &attachment.policy).collect();
-        let not_concerned = attached.elsewhere.iter().filter(|id| !here.contains(id)).cloned().collect();
-        (attached.here.into_iter().collect(), not_concerned)
-    }
-
-    fn attach_one(
-        &mut self,
-        policy: &Arc<PolicyManifest>,
-        by: AttachedBy,
-        site: &Site<'_>,
-        attached: &mut Attached,
-    ) {
-        if !concerns_tool(policy, site.id) {
-            return;
-        }
-        let agent_wide = matches!(by, AttachedBy::Agent | AttachedBy::AgentBoundary(_));
-        if agent_wide && !concerns_arguments(&policy.policy, site) {
-            self.keep(policy);
-            if attached.elsewhere.insert(policy.policy.id.clone()) {
-                self.not_concerned(policy, site);
-            }
-            return;
-        }
-        if policy.policy.allow.is_some() && !has_one_argument(site) {
-            let message = format!(
-                "`{}` lists values of one argument, and `{}` has several or none",
-                policy.head.id, site.id
-            );
-            let diagnostic = Diagnostic::new(&code::INVALID_CONDITION, message);
-            let diagnostic = self.session.label(diagnostic, policy.scope_origin, "which argument?");
-            self.session.push(diagnostic.help("write `conditions` with `field`, `op: in` and `value`"));
-        }
-        self.keep(policy);
-        attached.here.insert(Attachment { by, policy: policy.policy.id.clone() });
-    }
-
-    fn not_concerned(&mut self, policy: &PolicyManifest, site: &Site<'_>) {
-        let diagnostic = Diagnostic::new(
-            &code::NOT_CONCERNED,
-            format!(
-                "`{}` does not concern `{}`: it has none of the arguments",
-                policy.head.id, site.wire_name
-            ),
-        );
-        let diagnostic = self.session.label(diagnostic, site.origin, "not attached here");
-        let diagnostic = self.session.label(diagnostic, policy.head.origin, "an agent-wide policy");
-        self.session
-            .push(diagnostic.help("attach it to the binding, or give it a `scope`, if it is meant to apply"));
-    }
-
-    fn attach_boundary(
-        &mut self,
-        owner: &LogicalId,
-        (boundary, origin): (&BoundaryId, Origin),
-        policies: &[Arc<PolicyManifest>],
-        by: AttachedBy,
-        site: &Site<'_>,
-        attached: &mut Attached,
-    ) {
-        if !policies.is_empty() {
-            for policy in policies {
-                self.attach_one(policy, by.clone(), site, attached);
-            }
-            return;
-        }
-        if self.said.insert((boundary.clone(), owner.clone())) {
-            let message = format!("no policy implements the boundary `{boundary}` here");
-            let diagnostic = Diagnostic::new(&code::UNDEFINED_BOUNDARY, message);
-            let diagnostic =
-                self.session.label(diagnostic, origin, "every call under it will need an approval");
-            self.session.push(diagnostic.help(format!(
-                "write a Policy whose `metadata.governance.authority_boundaries` lists `{boundary}`"
-            )));
-        }
-        let stand_in = PolicyId::Boundary(boundary.clone());
-        self.policies.entry(stand_in.clone()).or_insert_with(|| PolicyRecord {
-            rule: Policy {
-                id: stand_in.clone(),
-                description: None,
-                scope: None,
-                conditions: None,
-                allow: None,
-                decision: Decision {
-                    authority_ref: Some(boundary.clone()),
-                    ..Decision::bare(DecisionType::RequireApproval)
-                },
-                implements: vec![boundary.clone()],
-                content_hash: None,
-            },
-            evidence: Evidence::default(),
-        });
-        attached.here.insert(Attachment { by, policy: stand_in });
-    }
-
-    fn keep(&mut self, policy: &Arc<PolicyManifest>) {
-        self.policies.entry(policy.policy.id.clone()).or_insert_with(|| PolicyRecord {
-            rule: policy.policy.clone(),
-            evidence: policy.head.evidence.clone(),
-        });
-    }
-
-    /// An agent-wide policy whose scope names nothing the agent calls would never apply.
-    fn scopes(&mut self, agent: &ResolvedAgent, ids: &[LogicalId]) {
-        for policy in &agent.default_policies {
-            if !ids.iter().any(|id| concerns_tool(policy, id)) {
-                let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
-                self.unknown_scope(policy, &agent.manifest.head.id, names.iter());
-            }
-        }
-    }
-
-    fn unknown_scope<'n>(
-        &mut self,
-        policy: &PolicyManifest,
-        agent: &LogicalId,
-        ids: impl Iterator<Item = &'n String>,
-    ) {
-        let Some(Scope::Tool(scope)) = &policy.policy.scope else { return };
-        let near = nearest(&scope.to_string(), ids.map(String::as_str)).map(str::to_owned);
-        let diagnostic = Diagnostic::new(
-            &code::UNKNOWN_SCOPE,
-            format!("`{}` is about `{scope}`, which is not what `{agent}` attaches it to", policy.head.id),
-        );
-        let text = did_you_mean(near.as_deref(), "would never apply");
-        let diagnostic = self.session.label(diagnostic, policy.scope_origin, text);
-        self.session.push(diagnostic.help("correct the scope, or attach the policy where it is about"));
-    }
-
     fn secrets(&mut self, resolution: &Resolution) -> BTreeMap<SecretName, String> {
         let mut union: BTreeMap<SecretName, (String, LogicalId, Origin)> = BTreeMap::new();
         let own = resolution.agents.iter().flat_map(|agent| {
@@ -459,88 +288,6 @@ impl Linker<'_> {
         }
         union.into_iter().map(|(name, (env, ..))| (name, env)).collect()
     }
-}
-
-/// Where a policy may be attached.
-struct Site<'a> {
-    /// What is called.
-    id: &'a LogicalId,
-    /// Everything the agent calls.
-    all: &'a [LogicalId],
-    wire_name: &'a WireName,
-    origin: Origin,
-    /// The binding's own schema and the contract's.
-    schemas: [Option<&'a Value>; 2],
-}
-
-/// What was attached to one binding.
-#[derive(Default)]
-struct Attached {
-    here: BTreeSet<Attachment>,
-    elsewhere: BTreeSet<PolicyId>,
-}
-
-/// Whether the scope of a policy takes in the calls of `id`.
-fn concerns_tool(policy: &PolicyManifest, id: &LogicalId) -> bool {
-    match &policy.policy.scope {
-        None | Some(Scope::Agent) => true,
-        Some(Scope::Tool(scope)) => scope == id,
-    }
-}
-
-/// Whether an agent-wide policy is about calls of this binding: it is scoped, unconditional, about the dispatch, or
-/// names an argument that the binding's schemas declare. A schema that declares nothing may have any argument.
-fn concerns_arguments(policy: &Policy, site: &Site<'_>) -> bool {
-    if policy.scope.is_some() {
-        return true;
-    }
-    let Some(conditions) = &policy.conditions else { return true };
-    let properties = |schema: &'_ Value| schema.get("properties").and_then(Value::as_object).cloned();
-    let [own, contract] = site.schemas;
-    let mut declared: BTreeSet<String> = BTreeSet::new();
-    if let Some(base) = contract.or(own) {
-        // Without a list of properties any argument is possible.
-        let Some(properties) = properties(base).filter(|_| is_plain(base)) else { return true };
-        declared.extend(properties.into_iter().map(|(name, _)| name));
-    }
-    if let Some(own) = own {
-        if !is_plain(own) {
-            return true;
-        }
-        declared.extend(properties(own).into_iter().flatten().map(|(name, _)| name));
-    }
-    conditions.fields().any(|field| {
-        let name = field.split(['.', '[']).next().unwrap_or(field);
-        field.starts_with("dispatch.") || field.starts_with("phrony.") || declared.contains(name)
-    })
-}
-
-/// Whether the contract declares exactly one argument, so that a list of values has one meaning.
-fn has_one_argument(site: &Site<'_>) -> bool {
-    let [own, contract] = site.schemas;
-    contract.or(own).is_some_and(|schema| {
-        is_plain(schema)
-            && schema
-                .get("properties")
-                .and_then(Value::as_object)
-                .is_some_and(|properties| properties.len() == 1)
-    })
-}
-
-/// Whether a schema declares all its arguments under `properties`.
-fn is_plain(schema: &Value) -> bool {
-    const ELSEWHERE: [&str; 9] = [
-        "$ref",
-        "$dynamicRef",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "if",
-        "not",
-        "patternProperties",
-        "dependentSchemas",
-    ];
-    !ELSEWHERE.iter().any(|keyword| schema.get(keyword).is_some())
 }
 
 /// Everything an agent calls.

@@ -29,8 +29,11 @@ pub fn credential_shape(text: &str) -> Option<&'static str> {
     if text.contains("-----BEGIN ") && text.contains("PRIVATE KEY-----") {
         return Some("a private key");
     }
-    let in_url = text.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next());
-    if in_url.and_then(|authority| authority.rsplit_once('@')).is_some_and(|(user, _)| user.contains(':')) {
+    let has_password = |rest: &str| {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or("");
+        authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+    };
+    if text.split("://").skip(1).any(has_password) {
         return Some("a URL with a password");
     }
     text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | ',' | ';' | ':')).find_map(
@@ -97,6 +100,7 @@ mod tests {
             ("AKIAIOSFODNN7EXAMPLE", Some("an AWS access key")),
             ("token ghp_0123456789abcdefghijABCDEFGHIJ012345", Some("a GitHub token")),
             ("https://user:hunter2@example.com/x", Some("a URL with a password")),
+            ("not http://example.com but http://user:hunter2@example.com", Some("a URL with a password")),
             ("https://example.com/@user:x", None),
             ("sk-is-short", None),
             ("task-force-of-twenty-and-more-words", None),

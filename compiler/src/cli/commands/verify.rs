@@ -95,7 +95,11 @@ fn own_store(context: &Context<'_, '_>, args: &VerifyArgs, environment: &Environ
 
 /// A blob may be whole and still not be a snapshot that this compiler reads.
 fn check_formats(context: &mut Context<'_, '_>, store: &Store, place: &StorePlace) {
-    for entry in store.entries().into_iter().flatten() {
+    let entries = match store.entries() {
+        Ok(entries) => entries,
+        Err(error) => return context.session.push(store_diagnostic(&error, place)),
+    };
+    for entry in entries {
         if let Err(diagnostic) = read_snapshot(store, &entry.digest, place) {
             context.session.push(diagnostic.note(format!("needed by {entry}")));
         }

@@ -1,0 +1,312 @@
+//! Which policies apply at a binding, and how each came there.
+//!
+//! Policies are attached in the order tool, binding, agent, boundaries; attachments add up, none replaces another.
+//! A boundary that no policy implements is not ignored: calls under it need an approval.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bailiwick_bundles::documents::phrony::DecisionType;
+use bailiwick_bundles::{BoundaryId, Diagnostic, LogicalId, WireName, code, did_you_mean, nearest};
+use bailiwick_policy::{AttachedBy, Attachment, Decision, Policy, PolicyId, Scope};
+use bailiwick_snapshots::{Evidence, PolicyRecord};
+use serde_json::Value;
+
+use super::Linker;
+use crate::manifest::PolicyManifest;
+use crate::origin::Origin;
+use crate::resolve::{ResolvedAgent, ResolvedTool};
+
+impl Linker<'_> {
+    /// Everything that applies to a binding, and what does not concern it.
+    pub(super) fn attach(
+        &mut self,
+        agent: &ResolvedAgent,
+        tool: Option<&ResolvedTool>,
+        own: &[Arc<PolicyManifest>],
+        site: &Site<'_>,
+    ) -> (Vec<Attachment>, Vec<PolicyId>) {
+        let mut attached = Attached::default();
+        let defaults = tool.map_or(&[][..], |tool| tool.default_policies.as_slice());
+        for (by, policies) in [(AttachedBy::Tool, defaults), (AttachedBy::Binding, own)] {
+            for policy in policies {
+                // Attached to this binding alone, so a scope that names something else would leave it without effect.
+                if !concerns_tool(policy, site.id) {
+                    self.unknown_scope(policy, &agent.manifest.head.id, [site.id.to_string()].iter());
+                }
+                self.attach_one(policy, by.clone(), site, &mut attached);
+            }
+        }
+        for policy in &agent.default_policies {
+            self.attach_one(policy, AttachedBy::Agent, site, &mut attached);
+        }
+        for (boundary, origin, policies) in &agent.boundaries {
+            // A policy that is about another of the agent's tools implements the boundary there.
+            let covered = policies.iter().any(|policy| site.all.iter().any(|id| concerns_tool(policy, id)));
+            let policies = if covered { policies.as_slice() } else { &[] };
+            let by = AttachedBy::AgentBoundary(boundary.clone());
+            self.attach_boundary(
+                &agent.manifest.head.id,
+                (boundary, *origin),
+                policies,
+                by,
+                site,
+                &mut attached,
+            );
+        }
+        for (boundary, origin, policies) in tool.iter().flat_map(|tool| &tool.boundaries) {
+            let covered = policies.iter().any(|policy| concerns_tool(policy, site.id));
+            let policies = if covered { policies.as_slice() } else { &[] };
+            let by = AttachedBy::ToolBoundary(boundary.clone());
+            self.attach_boundary(site.id, (boundary, *origin), policies, by, site, &mut attached);
+        }
+        let here: BTreeSet<&PolicyId> = attached.here.iter().map(|attachment| &attachment.policy).collect();
+        let not_concerned = attached.elsewhere.iter().filter(|id| !here.contains(id)).cloned().collect();
+        (attached.here.into_iter().collect(), not_concerned)
+    }
+
+    fn attach_one(
+        &mut self,
+        policy: &Arc<PolicyManifest>,
+        by: AttachedBy,
+        site: &Site<'_>,
+        attached: &mut Attached,
+    ) {
+        if !concerns_tool(policy, site.id) {
+            return;
+        }
+        let agent_wide = matches!(by, AttachedBy::Agent | AttachedBy::AgentBoundary(_));
+        if agent_wide && !concerns_arguments(&policy.policy, site) {
+            self.keep(policy);
+            if attached.elsewhere.insert(policy.policy.id.clone()) {
+                self.not_concerned(policy, site);
+            }
+            return;
+        }
+        if policy.policy.allow.is_some() && !has_one_argument(site) {
+            let message = format!(
+                "`{}` lists values of one argument, and `{}` has several or none",
+                policy.head.id, site.id
+            );
+            let diagnostic = Diagnostic::new(&code::INVALID_CONDITION, message);
+            let diagnostic = self.session.label(diagnostic, policy.scope_origin, "which argument?");
+            self.session.push(diagnostic.help("write `conditions` with `field`, `op: in` and `value`"));
+        }
+        self.keep(policy);
+        attached.here.insert(Attachment { by, policy: policy.policy.id.clone() });
+    }
+
+    fn not_concerned(&mut self, policy: &PolicyManifest, site: &Site<'_>) {
+        let diagnostic = Diagnostic::new(
+            &code::NOT_CONCERNED,
+            format!(
+                "`{}` does not concern `{}`: it has none of the arguments",
+                policy.head.id, site.wire_name
+            ),
+        );
+        let diagnostic = self.session.label(diagnostic, site.origin, "not attached here");
+        let diagnostic = self.session.label(diagnostic, policy.head.origin, "an agent-wide policy");
+        self.session
+            .push(diagnostic.help("attach it to the binding, or give it a `scope`, if it is meant to apply"));
+    }
+
+    fn attach_boundary(
+        &mut self,
+        owner: &LogicalId,
+        (boundary, origin): (&BoundaryId, Origin),
+        policies: &[Arc<PolicyManifest>],
+        by: AttachedBy,
+        site: &Site<'_>,
+        attached: &mut Attached,
+    ) {
+        if !policies.is_empty() {
+            for policy in policies {
+                self.attach_one(policy, by.clone(), site, attached);
+            }
+            return;
+        }
+        if self.said.insert((boundary.clone(), owner.clone())) {
+            let message = format!("no policy implements the boundary `{boundary}` here");
+            let diagnostic = Diagnostic::new(&code::UNDEFINED_BOUNDARY, message);
+            let diagnostic =
+                self.session.label(diagnostic, origin, "every call under it will need an approval");
+            self.session.push(diagnostic.help(format!(
+                "write a Policy whose `metadata.governance.authority_boundaries` lists `{boundary}`"
+            )));
+        }
+        let stand_in = PolicyId::Boundary(boundary.clone());
+        self.policies.entry(stand_in.clone()).or_insert_with(|| PolicyRecord {
+            rule: Policy {
+                id: stand_in.clone(),
+                description: None,
+                scope: None,
+                conditions: None,
+                allow: None,
+                decision: Decision {
+                    authority_ref: Some(boundary.clone()),
+                    ..Decision::bare(DecisionType::RequireApproval)
+                },
+                implements: vec![boundary.clone()],
+                content_hash: None,
+            },
+            evidence: Evidence::default(),
+        });
+        attached.here.insert(Attachment { by, policy: stand_in });
+    }
+
+    pub(super) fn keep(&mut self, policy: &Arc<PolicyManifest>) {
+        self.policies.entry(policy.policy.id.clone()).or_insert_with(|| PolicyRecord {
+            rule: policy.policy.clone(),
+            evidence: policy.head.evidence.clone(),
+        });
+    }
+
+    /// An agent-wide policy whose scope names nothing the agent calls would never apply.
+    pub(super) fn scopes(&mut self, agent: &ResolvedAgent, ids: &[LogicalId]) {
+        for policy in &agent.default_policies {
+            if !ids.iter().any(|id| concerns_tool(policy, id)) {
+                let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
+                self.unknown_scope(policy, &agent.manifest.head.id, names.iter());
+            }
+        }
+    }
+
+    fn unknown_scope<'n>(
+        &mut self,
+        policy: &PolicyManifest,
+        agent: &LogicalId,
+        ids: impl Iterator<Item = &'n String>,
+    ) {
+        let Some(Scope::Tool(scope)) = &policy.policy.scope else { return };
+        let near = nearest(&scope.to_string(), ids.map(String::as_str)).map(str::to_owned);
+        let diagnostic = Diagnostic::new(
+            &code::UNKNOWN_SCOPE,
+            format!("`{}` is about `{scope}`, which is not what `{agent}` attaches it to", policy.head.id),
+        );
+        let text = did_you_mean(near.as_deref(), "would never apply");
+        let diagnostic = self.session.label(diagnostic, policy.scope_origin, text);
+        self.session.push(diagnostic.help("correct the scope, or attach the policy where it is about"));
+    }
+}
+
+/// Where a policy may be attached.
+pub(super) struct Site<'a> {
+    /// What is called.
+    pub(super) id: &'a LogicalId,
+    /// Everything the agent calls.
+    pub(super) all: &'a [LogicalId],
+    pub(super) wire_name: &'a WireName,
+    pub(super) origin: Origin,
+    /// The binding's own schema and the contract's.
+    pub(super) schemas: [Option<&'a Value>; 2],
+}
+
+/// What was attached to one binding.
+#[derive(Default)]
+struct Attached {
+    here: BTreeSet<Attachment>,
+    elsewhere: BTreeSet<PolicyId>,
+}
+
+/// Whether the scope of a policy takes in the calls of `id`.
+fn concerns_tool(policy: &PolicyManifest, id: &LogicalId) -> bool {
+    match &policy.policy.scope {
+        None | Some(Scope::Agent) => true,
+        Some(Scope::Tool(scope)) => scope == id,
+    }
+}
+
+/// Whether an agent-wide policy is about calls of this binding: it is scoped, unconditional, about the dispatch, or
+/// names an argument that the binding's schemas declare. A schema that declares nothing may have any argument.
+fn concerns_arguments(policy: &Policy, site: &Site<'_>) -> bool {
+    if policy.scope.is_some() {
+        return true;
+    }
+    let Some(conditions) = &policy.conditions else { return true };
+    let [own, contract] = site.schemas;
+    // Without a list of properties any argument is possible; a binding's own schema may leave that to the contract.
+    if contract.or(own).is_some_and(|base| base.get("properties").is_none()) {
+        return true;
+    }
+    let mut declared = BTreeSet::new();
+    for schema in [own, contract].into_iter().flatten() {
+        let Some(arguments) = arguments(schema) else { return true };
+        declared.extend(arguments);
+    }
+    conditions.fields().any(|field| {
+        let name = field.split(['.', '[']).next().unwrap_or(field);
+        field.starts_with("dispatch.") || field.starts_with("phrony.") || declared.contains(name)
+    })
+}
+
+/// Whether the contract declares exactly one argument, so that a list of values has one meaning.
+fn has_one_argument(site: &Site<'_>) -> bool {
+    let [own, contract] = site.schemas;
+    contract.or(own).and_then(arguments).is_some_and(|arguments| arguments.len() == 1)
+}
+
+/// Keywords beside which `properties` and `required` name all arguments that a schema declares.
+const PLAIN: [&str; 20] = [
+    "$comment",
+    "$defs",
+    "$id",
+    "$schema",
+    "additionalProperties",
+    "default",
+    "definitions",
+    "deprecated",
+    "description",
+    "example",
+    "examples",
+    "id",
+    "maxProperties",
+    "minProperties",
+    "properties",
+    "readOnly",
+    "required",
+    "title",
+    "type",
+    "unevaluatedProperties",
+];
+
+/// The arguments that a schema declares; `None` where a keyword could declare others, one that is not known included.
+fn arguments(schema: &Value) -> Option<BTreeSet<&str>> {
+    let object = schema.as_object()?;
+    let is_plain = |keyword: &String| PLAIN.contains(&keyword.as_str()) || keyword.starts_with("x-");
+    // A schema for further properties declares them, whatever their names.
+    let declares_more = |keyword| object.get(keyword).is_some_and(Value::is_object);
+    if !object.keys().all(is_plain)
+        || ["additionalProperties", "unevaluatedProperties"].into_iter().any(declares_more)
+    {
+        return None;
+    }
+    let properties = object.get("properties").and_then(Value::as_object);
+    let required = object.get("required").and_then(Value::as_array);
+    let named = properties.into_iter().flatten().map(|(name, _)| name.as_str());
+    Some(named.chain(required.into_iter().flatten().filter_map(Value::as_str)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn arguments_are_known_only_where_nothing_else_could_declare_some() {
+        let named = json!({ "type": "object", "properties": { "a": {} }, "required": ["b"], "x-note": 1 });
+        assert_eq!(arguments(&named), Some(BTreeSet::from(["a", "b"])));
+        for (keyword, value) in [
+            ("anyOf", json!([])),
+            ("dependencies", json!({})),
+            ("dependentRequired", json!({})),
+            ("propertyNames", json!({ "enum": ["c"] })),
+            ("additionalProperties", json!({ "type": "number" })),
+            ("unheardOf", json!(1)),
+        ] {
+            let mut schema = named.clone();
+            schema[keyword] = value;
+            assert_eq!(arguments(&schema), None, "{keyword}");
+        }
+    }
+}

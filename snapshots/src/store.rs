@@ -100,8 +100,6 @@ mod layout;
 mod publish;
 mod verify;
 
-use std::fmt::Write as _;
-
 use bailiwick_bundles::Version;
 use bailiwick_bundles::{Digest, LogicalId};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -294,10 +292,7 @@ impl Store {
         }
         for path in [self.root.join("blobs"), self.blobs()] {
             if disk::look(&path)? != Found::Directory {
-                let mut reason = String::new();
-                // INVARIANT: writing to a `String` cannot fail.
-                let _ = write!(reason, "`{path}` is not a directory");
-                return Err(self.damaged(&reason));
+                return Err(self.damaged(&format!("`{path}` is not a directory")));
             }
         }
         Ok(())

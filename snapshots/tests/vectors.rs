@@ -99,14 +99,17 @@ fn a_store_byte_for_byte() {
 /// `snapshot-NAME.json` is a whole snapshot, `snapshot-NAME.sha256` its digest.
 #[test]
 fn whole_snapshots() {
+    let mut n_snapshots = 0;
     for entry in folder().read_dir_utf8().expect("listable") {
         let entry = entry.expect("readable");
         let path = entry.path();
         if path.extension() == Some("json") && entry.file_name().starts_with("snapshot-") {
+            n_snapshots += 1;
             let bytes = fs::read(path).expect("readable");
             let stated = fs::read_to_string(path.with_extension("sha256")).expect("its digest");
             assert_eq!(Digest::of(&bytes).hex(), stated.trim().trim_start_matches("sha256:"), "{path}");
             assert!(from_canonical(&bytes).is_ok(), "{path}");
         }
     }
+    assert!(n_snapshots > 0, "no snapshot-*.json");
 }

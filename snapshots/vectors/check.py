@@ -151,8 +151,13 @@ def content_of(document, data):
     identity = document["identity"]
     name = identity["namespace"] + "." + identity["name"]
     bare = canonical({"identity": identity | {"version": ""}})[1:-1]
-    data = data.replace(canonical({"identity": identity})[1:-1], bare)
-    return sha256(data.replace(canonical(name + "@" + identity["version"]), canonical(name)))
+    data = replace_whole(data, canonical({"identity": identity})[1:-1], bare)
+    return sha256(replace_whole(data, canonical(name + "@" + identity["version"]), canonical(name)))
+
+
+def replace_whole(data, whole, replacement):
+    """Replaces what begins with a quotation mark, but not where that mark is escaped."""
+    return re.sub(rb"(?<!\\)" + re.escape(whole), lambda _: replacement, data)
 
 
 def manifest_of(document, data):
@@ -310,6 +315,7 @@ def check_vectors(folder):
         stated = path.with_suffix(".sha256").read_text("ascii").split()[0].removeprefix("sha256:")
         expect(sha256(data) == "sha256:" + stated, f"{path.name}: {sha256(data)}")
         expect(not refuses(read_canonical, data), f"{path.name}: not in canonical form")
+    expect(n_snapshots, "no snapshot-*.json")
     n_texts = sum(len(vectors[part]) for part in ("canonical", "refused", "other_spellings"))
     return faults, f"{n_texts} texts, 1 store, {n_snapshots} snapshots"
 

@@ -138,17 +138,7 @@ impl<'a> Index<'a> {
 
     /// Adds an entry whose manifest has `size` bytes.
     pub(super) fn add(&mut self, entry: Entry, size: u64) -> Result<(), CanonicalError> {
-        let mut noted = annotations(&entry.id, &entry.version, entry.kind, &entry.digest);
-        noted.insert(CONTENT.to_owned(), Value::from(entry.content.to_string()));
-        noted.insert(REF_NAME.to_owned(), Value::from(ref_name(&entry)));
-        let value = json!({
-            "mediaType": MANIFEST_TYPE,
-            "artifactType": entry.kind.media_type(),
-            "digest": entry.manifest,
-            "size": size,
-            "annotations": noted,
-        });
-        let text = Cow::Owned(canonical_text(&value)?);
+        let text = Cow::Owned(canonical_text(&descriptor(&entry, size))?);
         self.ours.push(Listed { entry, size, text });
         self.sort();
         Ok(())
@@ -188,7 +178,10 @@ impl<'a> Index<'a> {
     fn set_tags_aside(&mut self) -> Result<(), String> {
         let mut tags = Vec::new();
         self.ours.dedup_by(|next, kept| {
-            let is_tag = next.entry == kept.entry && next.size == kept.size;
+            // Both are exact but for their tags, so with the same tag they are one entry that is listed twice.
+            let is_tag = next.entry == kept.entry
+                && next.size == kept.size
+                && canonical_again(&next.text) != canonical_again(&kept.text);
             if is_tag {
                 tags.push(serde_json::from_str(&next.text).map_err(|error| not_json(&error)));
             }
@@ -205,6 +198,28 @@ impl<'a> Index<'a> {
             a.id.cmp(&b.id).then_with(|| a.version.cmp(&b.version)).then_with(|| a.digest.cmp(&b.digest))
         });
     }
+}
+
+/// The descriptor of an entry whose manifest has `size` bytes.
+fn descriptor(entry: &Entry, size: u64) -> Value {
+    let mut noted = annotations(&entry.id, &entry.version, entry.kind, &entry.digest);
+    noted.insert(CONTENT.to_owned(), Value::from(entry.content.to_string()));
+    noted.insert(REF_NAME.to_owned(), Value::from(ref_name(entry)));
+    json!({
+        "mediaType": MANIFEST_TYPE,
+        "artifactType": entry.kind.media_type(),
+        "digest": entry.manifest,
+        "size": size,
+        "annotations": noted,
+    })
+}
+
+/// A descriptor without what a reader passes over.
+fn without_tag(mut descriptor: Value) -> Value {
+    if let Some(noted) = descriptor.get_mut("annotations").and_then(Value::as_object_mut) {
+        noted.remove(REF_NAME);
+    }
+    descriptor
 }
 
 /// What a registry client calls the entry. A tag cannot hold `@` or `+`, and an id has exactly one dot, so the
@@ -228,7 +243,7 @@ fn is_ours(descriptor: &Value) -> bool {
 
 /// A descriptor as a store's writer writes it.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Written<'a> {
     media_type: &'a str,
     artifact_type: &'a str,
@@ -239,6 +254,7 @@ struct Written<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Annotations<'a> {
     #[serde(rename = "bailiwick.dev/id")]
     id: &'a str,
@@ -250,11 +266,14 @@ struct Annotations<'a> {
     digest: &'a str,
     #[serde(rename = "bailiwick.dev/content")]
     content: &'a str,
+    #[serde(rename = "org.opencontainers.image.ref.name")]
+    _ref_name: &'a str,
 }
 
 /// The entry of a descriptor that has nothing unusual about it: `listed` decides about the others.
 fn as_written(raw: &RawValue) -> Option<Listed<'_>> {
-    let written: Written<'_> = serde_json::from_str(raw.get()).ok()?;
+    // A list would be read as the members in order.
+    let written: Written<'_> = serde_json::from_str(raw.get()).ok().filter(|_| !raw.get().contains('['))?;
     let entry = Entry {
         id: written.annotations.id.parse().ok()?,
         version: written.annotations.version.parse().ok()?,
@@ -286,6 +305,9 @@ fn listed<'a>(value: &Value) -> Result<Listed<'a>, String> {
         content: text(noted, CONTENT)?.parse().map_err(|error| format!("`{CONTENT}`: {error}"))?,
     };
     due(value, "artifactType", entry.kind.media_type())?;
+    if without_tag(value.clone()) != without_tag(self::descriptor(&entry, descriptor.size)) {
+        return Err("it has members that no writer of this store writes".to_owned());
+    }
     let text = canonical_text(value).map_err(|error| error.to_string())?;
     Ok(Listed { entry, size: descriptor.size, text: Cow::Owned(text) })
 }

@@ -255,8 +255,9 @@ pub(super) fn disagreements(
     if !is_canonical(bytes) {
         from_canonical(bytes)?;
     }
-    // Canonical bytes that are no object have no members.
-    let head = serde_json::from_slice(bytes).unwrap_or(Head { kind: Value::Null, identity: Value::Null });
+    // Canonical bytes that are no object have no members; a list would be read as the members in order.
+    let head = if bytes.starts_with(b"{") { serde_json::from_slice(bytes).ok() } else { None };
+    let head = head.unwrap_or(Head { kind: Value::Null, identity: Value::Null });
     let document = json!({ "kind": head.kind, "identity": head.identity });
     let found = [
         ("/identity/namespace", id.namespace().to_string()),

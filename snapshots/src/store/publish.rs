@@ -104,13 +104,10 @@ pub(super) fn publish(
     // A first look without the lock: most refusals and repetitions end here, on a store that cannot be written too.
     let seen = store.index_bytes()?;
     let index = store.parse_index(&seen)?;
-    if decide(&index, &blobs.entry)? {
-        if blobs.are_stored(store) {
-            return Ok(Published::Already(digest));
-        }
-    } else {
-        check_document(artifact)?;
+    if decide(&index, &blobs.entry)? && blobs.are_stored(store) {
+        return Ok(Published::Already(digest));
     }
+    check_document(artifact)?;
 
     let path = store.root.join("index.lock");
     let lock = disk.lock(&path).map_err(|error| StoreError::io("lock", &path, error))?;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::disk;
 use super::index::Index;
 use super::layout::{self, Descriptor, EMPTY, MANIFEST_TYPE, Manifest};
+use crate::canonical::to_canonical;
 use crate::content::content_digest;
 
 use super::{BLOB_LIMIT, Disagreement, Entry, Store, StoreError};
@@ -135,9 +136,6 @@ pub(super) fn verify(store: &Store) -> Result<Verification, StoreError> {
     let mut check = Check { store, seen: BTreeMap::new(), faults: BTreeMap::new() };
     let read = store.index_bytes().map_err(from_read);
     let index = check.index(&read);
-    if let Ok(bytes) = &read {
-        check.written(&index, bytes);
-    }
     for (entry, size) in index.entries().zip(index.manifest_sizes()) {
         check.entry(entry, size);
     }
@@ -174,15 +172,6 @@ impl Check<'_> {
         self.faults.entry((place, kind)).or_default().extend(needed_by.map(str::to_owned));
     }
 
-    /// Whether an index that only our writers have touched is what they write, to the last byte.
-    fn written(&mut self, index: &Index<'_>, bytes: &[u8]) {
-        let own = index.is_all_ours();
-        if own && index.again().as_deref() != Ok(bytes) {
-            let reason = "it is not what a writer of this store writes".to_owned();
-            self.fault("index.json".to_owned(), FaultKind::Malformed(reason), None);
-        }
-    }
-
     /// What can be read of the index.
     fn index<'b>(&mut self, read: &'b Result<Vec<u8>, FaultKind>) -> Index<'b> {
         let place = || "index.json".to_owned();
@@ -191,7 +180,11 @@ impl Check<'_> {
             Err(kind) => Err(kind.clone()),
         };
         match index {
-            Ok((index, reasons)) => {
+            Ok((index, mut reasons)) => {
+                // One damage is said once.
+                if reasons.is_empty() && !is_as_written(&index, read.as_deref().unwrap_or_default()) {
+                    reasons.push(OTHER_WRITER.to_owned());
+                }
                 for reason in reasons {
                     self.fault(place(), FaultKind::Malformed(reason), None);
                 }
@@ -207,7 +200,7 @@ impl Check<'_> {
     fn entry(&mut self, entry: &Entry, size: u64) {
         let name = entry.to_string();
         let manifest =
-            self.blob(&entry.manifest, Some(size), &name).map(|bytes| Manifest::read(&bytes, entry));
+            self.blob(&entry.manifest, Some(size), &name).map(|bytes| read_manifest(&bytes, entry));
         let (config_size, layer_size) = match manifest {
             Some(Ok(manifest)) => (Some(manifest.config.size), Some(manifest.layer.size)),
             Some(Err(reason)) => {
@@ -291,6 +284,22 @@ impl Check<'_> {
             }
         }
     }
+}
+
+/// What is wrong with a file of ours that is right in every member, and yet not the bytes that follow from them.
+const OTHER_WRITER: &str = "it is not what a writer of this store writes";
+
+/// Whether an index that only our writers have touched is what they write, to the last byte.
+fn is_as_written(index: &Index<'_>, bytes: &[u8]) -> bool {
+    !index.is_all_ours() || index.again().as_deref() == Ok(bytes)
+}
+
+/// The manifest of `entry`. All of it follows from the entry and the sizes; a wrong size is the blob's fault to say.
+fn read_manifest(bytes: &[u8], entry: &Entry) -> Result<Manifest, String> {
+    let manifest = Manifest::read(bytes, entry)?;
+    let due = layout::manifest(&entry.id, &entry.version, entry.kind, &entry.digest, manifest.layer.size);
+    let is_due = manifest.config.size != EMPTY.len() as u64 || to_canonical(&due).as_deref() == Ok(bytes);
+    if is_due { Ok(manifest) } else { Err(OTHER_WRITER.to_owned()) }
 }
 
 fn from_read(error: StoreError) -> FaultKind {

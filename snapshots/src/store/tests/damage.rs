@@ -170,6 +170,21 @@ fn an_index_that_is_not_as_specified_is_refused() {
             |v| v["manifests"][0]["annotations"]["bailiwick.dev/kind"] = json!("bundle"),
             "`a.a` has the kinds `bundle` and `agent`",
         ),
+        (
+            |v| v["manifests"][0]["urls"] = json!(["https://example.com"]),
+            "manifest 0 is not a valid entry: it has members that no writer of this store writes",
+        ),
+        (
+            |v| v["manifests"][0]["annotations"]["bailiwick.dev/approved"] = json!("yes"),
+            "manifest 0 is not a valid entry: it has members that no writer of this store writes",
+        ),
+        (
+            |v| {
+                let again = v["manifests"][0].clone();
+                v["manifests"].as_array_mut().expect("a list").push(again);
+            },
+            "`a.a@1.0.0` is listed twice",
+        ),
     ];
     for (change, expected) in cases {
         assert_eq!(index_with(change), *expected);
@@ -211,6 +226,9 @@ fn a_manifest_that_contradicts_the_index_is_found() {
         |v| v["layers"][0]["mediaType"] = json!("text/plain"),
         |v| v["annotations"]["bailiwick.dev/version"] = json!("1.0.1"),
         |v| *v = json!("{}"),
+        |v| v["subject"] = json!({}),
+        |v| v["layers"][0]["urls"] = json!(["https://example.com"]),
+        |v| v["annotations"]["bailiwick.dev/approved"] = json!("yes"),
     ];
     for change in cases {
         let found = forged(&agent, change);
@@ -234,6 +252,11 @@ fn a_document_that_is_not_what_the_store_says_is_found() {
     );
     let spaced = Document { bytes: b"{ }".to_vec(), ..renamed };
     assert!(matches!(forged(&spaced, |_| {}).as_slice(), [FaultKind::NotCanonical(_)]));
+    let identity = r#"{"name":"b","namespace":"a","version":"1.0.0"}"#;
+    let listed = Document { bytes: format!(r#"[{identity},"agent"]"#).into_bytes(), ..spaced };
+    assert_eq!(forged(&listed, |_| {}).len(), 4, "a list has no members");
+    let listed = Document { bytes: format!(r#"["agent",{identity}]"#).into_bytes(), ..listed };
+    assert_eq!(forged(&listed, |_| {}).len(), 4, "a list has no members");
 }
 
 #[test]
@@ -291,7 +314,8 @@ fn oversized_files_are_not_read() {
 #[cfg(unix)]
 #[test]
 fn no_link_is_followed_and_no_pipe_waited_for() {
-    use std::os::unix::{fs::symlink, net::UnixListener};
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
 
     let (guard, store) = three();
     let outside = guard.path().join("outside");
@@ -301,9 +325,9 @@ fn no_link_is_followed_and_no_pipe_waited_for() {
         assert!(matches!(store.read(&digest_of(&path)), Err(StoreError::NotAFile { .. })));
         assert_eq!(faults(&store), [(place(&path), FaultKind::NotAFile)]);
         fs::remove_file(&path).expect("removed");
-        let _socket = UnixListener::bind(&path);
-        assert!(store.read(&digest_of(&path)).is_err());
-        let _ = fs::remove_file(&path);
+        assert!(Command::new("mkfifo").arg(&path).status().expect("runs").success());
+        assert!(matches!(store.read(&digest_of(&path)), Err(StoreError::NotAFile { .. })));
+        fs::remove_file(&path).expect("removed");
         fs::rename(&outside, &path).expect("moved back");
     }
     for name in ["index.json", "oci-layout", "blobs/sha256", "blobs"] {

@@ -18,7 +18,7 @@ pub enum SchemaErrorKind {
     UnresolvedReference,
     /// A `$ref` leads back to itself without looking into the instance, so it never ends.
     EndlessReference,
-    /// A regular expression that cannot be run in linear time, or is no regular expression.
+    /// A regular expression with a back-reference, about which nothing can be decided.
     UnsupportedPattern,
     /// A number that cannot be held exactly.
     NumberTooLarge,

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use serde_json::Value;
 
 use crate::data;
-use crate::node::{Graph, Id, Kind, Types};
+use crate::node::{Fields, Graph, Id, Kind, Types};
 use crate::rational::Rational;
 use crate::validator::pattern_matches;
 
@@ -73,13 +73,26 @@ fn satisfies_within(graph: &Graph, id: Id, value: &Value) -> Option<bool> {
     }
 }
 
-/// Whether `text` matches, by automaton or, where there is none, by the validator. The validator's no is worth nothing
-/// there, since it gives up after some steps: `known` says that.
-pub(crate) fn matches(pattern: &crate::language::Pattern, text: &str) -> bool {
-    known(pattern, text).unwrap_or(false)
+/// The schemas that surely apply to the property `name`, each with its keyword, and whether another one might.
+pub(crate) fn applying(fields: &Fields, name: &str) -> (Vec<(Id, &'static str)>, bool) {
+    let mut ids: Vec<(Id, &'static str)> =
+        fields.named(name).map(|id| (id, "properties")).into_iter().collect();
+    let mut unsure = false;
+    for (pattern, id) in &fields.patterns {
+        match known(pattern, name) {
+            Some(true) => ids.push((*id, "patternProperties")),
+            Some(false) => {}
+            None => unsure = true,
+        }
+    }
+    if ids.is_empty() && !unsure {
+        ids.extend(fields.rest.map(|id| (id, "additionalProperties")));
+    }
+    (ids, unsure)
 }
 
-/// Whether `text` matches, if that is certain.
+/// Whether `text` matches, if that is certain: by automaton or, where there is none, by the validator. The validator's
+/// no is worth nothing there, since it gives up after some steps.
 pub(crate) fn known(pattern: &crate::language::Pattern, text: &str) -> Option<bool> {
     pattern.matches(text).or_else(|| pattern_matches(pattern.source(), text).then_some(true))
 }
@@ -159,13 +172,9 @@ fn object(graph: &Graph, kind: &Kind, value: &Value) -> Option<bool> {
         if object.contains_key(&**name) { satisfies(graph, *then, value) } else { Some(true) }
     } else if let Kind::Fields(fields) = kind {
         every(object.iter().map(|(name, value)| {
-            let by_pattern = fields.patterns.iter().filter(|(pattern, _)| matches(pattern, name));
-            let mut ids: Vec<Id> =
-                fields.named(name).into_iter().chain(by_pattern.map(|(_, id)| *id)).collect();
-            if ids.is_empty() {
-                ids.extend(fields.rest);
-            }
-            every(ids.iter().map(|id| satisfies(graph, *id, value)))
+            let (ids, unsure) = applying(fields, name);
+            let answers = ids.iter().map(|(id, _)| satisfies(graph, *id, value));
+            every(answers.chain(unsure.then_some(None)))
         }))
     } else {
         Some(true)

@@ -27,6 +27,7 @@ pub(crate) fn holds(keyword: &str) -> Holds {
         "additionalItems"
         | "additionalProperties"
         | "contains"
+        | "contentSchema"
         | "else"
         | "if"
         | "not"

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::evaluate::{matches, satisfies};
+use crate::evaluate::{applying, satisfies};
 use crate::node::{Fields, Graph, Id, Kind, Types};
 use crate::verdict::Offence;
 
@@ -122,13 +122,7 @@ impl Blamer<'_> {
 
     fn blame_fields(&self, id: Id, fields: &Fields, value: &Value, path: &mut Vec<String>) -> Option<Blame> {
         for (name, value) in value.as_object()? {
-            let mut ids: Vec<(Id, &'static str)> = Vec::new();
-            ids.extend(fields.named(name).map(|id| (id, "properties")));
-            let by_pattern = fields.patterns.iter().filter(|(pattern, _)| matches(pattern, name));
-            ids.extend(by_pattern.map(|(_, id)| (*id, "patternProperties")));
-            if ids.is_empty() {
-                ids.extend(fields.rest.map(|id| (id, "additionalProperties")));
-            }
+            let (ids, _) = applying(fields, name);
             path.push(name.clone());
             let blame = ids.iter().find_map(|(schema, keyword)| {
                 if matches!(self.graph.kind(*schema), Kind::Nothing) {
@@ -249,13 +243,7 @@ fn let_through(graph: &Graph, instance: &Value, path: &[String]) -> (Option<Stri
         let mut next = Vec::new();
         for id in &here {
             if let Kind::Fields(fields) = graph.kind(*id) {
-                next.extend(fields.named(step));
-                next.extend(
-                    fields.patterns.iter().filter(|(pattern, _)| matches(pattern, step)).map(|(_, id)| *id),
-                );
-                if next.is_empty() {
-                    next.extend(fields.rest);
-                }
+                next.extend(applying(fields, step).0.into_iter().map(|(id, _)| id));
             } else if let Kind::Items { prefix, rest } = graph.kind(*id) {
                 next.extend(step.parse::<usize>().ok().and_then(|at| prefix.get(at)).or(Some(rest)));
             }

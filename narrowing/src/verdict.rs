@@ -30,7 +30,7 @@ pub enum Emptiness {
 /// One part of a proof: at `pointer` of the schema, `rule` left no instance to escape.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rule {
-    /// Where in the outer schema, as a JSON pointer.
+    /// Where, as a JSON pointer: in the outer schema, or in the inner one where that alone left nothing.
     pub pointer: String,
     /// The rule's name, such as `string language`.
     pub name: &'static str,
@@ -52,7 +52,8 @@ impl Proof {
         &self.rules
     }
 
-    /// One short name for the whole proof: the rule that closed the schema as a whole.
+    /// One short name for the whole proof: the rule that closed the schema as a whole, or the last one kept of a very
+    /// long proof.
     pub fn summary(&self) -> &'static str {
         self.rules.last().map_or("equal", |rule| rule.name)
     }

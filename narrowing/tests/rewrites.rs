@@ -88,6 +88,12 @@ fn the_conjunction_is_flat_where_it_can_be() {
         flatten(&json!({"title": "t", "allOf": [{"minimum": 1}, {"maximum": 3, "description": "d"}]})),
         json!({"title": "t", "minimum": 1, "maximum": 3, "description": "d"}),
     );
+    // What asserts nothing still evaluates every property.
+    let open = json!({"allOf": [{"properties": {"a": true}}, {"additionalProperties": true}]});
+    assert_eq!(
+        flatten(&json!({"unevaluatedProperties": false, "allOf": [open]})),
+        json!({"unevaluatedProperties": false, "allOf": [{"properties": {"a": true}, "additionalProperties": true}]}),
+    );
 }
 
 #[test]

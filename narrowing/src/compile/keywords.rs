@@ -342,7 +342,8 @@ impl<'v> Compiler<'v> {
                 return Err(self.wrong(at, "$dynamicRef", "must be a string"));
             };
             let anchor = reference.split_once('#').map_or("", |(_, anchor)| anchor);
-            if self.registry.is_static(anchor) {
+            // Anchors are registered as they are written.
+            if !anchor.contains('%') && self.registry.is_static(anchor) {
                 self.reference(reference, "$dynamicRef", at, parts)?;
             } else {
                 self.opaque("$dynamicRef", Types::ALL, at, parts)?;
@@ -451,7 +452,7 @@ impl<'v> Compiler<'v> {
 
 /// The keyword as a name that outlives the schema.
 fn known(keyword: &str) -> &'static str {
-    const KEYWORDS: [&str; 17] = [
+    const KEYWORDS: [&str; 16] = [
         "type",
         "enum",
         "const",
@@ -468,7 +469,6 @@ fn known(keyword: &str) -> &'static str {
         "required",
         "propertyNames",
         "not",
-        "",
     ];
     KEYWORDS.iter().find(|known| **known == keyword).copied().unwrap_or_default()
 }

@@ -8,7 +8,7 @@ use super::references;
 use crate::compile::is_within_limits;
 use crate::keyword::{is_annotation, map_subschemas};
 
-/// `value` without its annotations (`title`, `description`, `examples`, `default`, `$comment`, `deprecated`,
+/// `value` without its annotations (`title`, `description`, `example`, `examples`, `default`, `$comment`, `deprecated`,
 /// `readOnly`, `writeOnly`, `x-…`): accepts exactly the same instances. Two schemas with the same contract form make the
 /// same promise, whatever they tell a reader.
 ///

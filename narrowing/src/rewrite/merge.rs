@@ -286,7 +286,8 @@ fn merge_fields(left: &Object, right: &Object, merged: &mut Object, dialect: Dia
     if stated("patternProperties") {
         merged.insert("patternProperties".to_owned(), patterns);
     }
-    if let Some(rest) = rest {
+    // One that asserts nothing still evaluates what is left over.
+    if let Some(rest) = rest.or_else(|| right.get("additionalProperties").cloned()) {
         merged.insert("additionalProperties".to_owned(), rest);
     }
     Some(())

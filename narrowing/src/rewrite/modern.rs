@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::keyword::map_subschemas;
 use crate::validator::asserts_format;
 
-/// The dialect of a schema, and the schema in the words of 2020-12.
+/// The schema in the words of 2020-12.
 pub(super) fn modern(schema: &Value) -> Option<Value> {
     let dialect = Dialect::of(schema).ok()?;
     if dialect == Dialect::Draft2020 {

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::facts::{Contradiction, Facts, KeyPlace, Somewhere};
 use super::literal::Literal;
+use super::numbers::is_free;
 use super::{Answer, Doubt, Solver};
 use crate::data;
 use crate::node::{Kind, Types};
@@ -313,11 +314,13 @@ impl<'a> Solver<'a> {
 
     /// Whether every property known to be there can have a value.
     fn are_properties_possible(&mut self, facts: &Facts<'a>) -> bool {
-        if facts.types.intersects(Types::OBJECT.complement()) {
+        if !is_object(facts) {
             return true;
         }
         let names = facts.objects.present.iter().filter(|(_, asked)| !asked.is_empty());
-        names.into_iter().all(|(name, _)| self.decide(self.value_state(facts, name)) != Answer::Empty)
+        names
+            .into_iter()
+            .all(|(name, _)| self.decide(self.value_state(&facts.objects, name)) != Answer::Empty)
     }
 
     /// Which choice to branch on. To deny a conjunction is to deny one part after the other, each with all of the rest at
@@ -340,7 +343,7 @@ impl<'a> Solver<'a> {
 
     fn is_possible(&mut self, facts: &Facts<'a>, goal: &Goal<'a>) -> bool {
         let Goal::Present(name, Some(literal)) = goal else { return true };
-        let mut state = self.value_state(facts, name);
+        let mut state = self.value_state(&facts.objects, name);
         state.push(*literal);
         !facts.objects.absent.contains(name) && self.decide(state) != Answer::Empty
     }
@@ -421,9 +424,7 @@ impl<'a> Solver<'a> {
         option.iter().all(|goal| match goal {
             Goal::Holds(literal) => {
                 facts.asserted.contains(literal)
-                    || (literal.is_negated()
-                        && !facts.types.intersects(Types::OBJECT.complement())
-                        && self.tags_exclude(facts, *literal))
+                    || (literal.is_negated() && is_object(facts) && self.tags_exclude(facts, *literal))
             }
             Goal::Types(types) => !facts.types.intersects(types.complement()),
             Goal::Present(name, None) => facts.objects.present.contains_key(name) && is_object(facts),
@@ -446,10 +447,6 @@ impl<'a> Solver<'a> {
         let mut doubt = None;
         let scalars =
             [(Types::NULL, vec![Value::Null]), (Types::BOOLEAN, vec![Value::Bool(false), Value::Bool(true)])];
-        let is_free = |value: &Value| {
-            !facts.taken.contains(value)
-                && !facts.excluded.iter().any(|excluded| data::contains(excluded, value))
-        };
         let answers: [fn(&mut Self, &Facts<'a>) -> Answer; 4] =
             [Self::number, Self::string, Self::array, Self::object];
         let types = [Types::NUMBER, Types::STRING, Types::ARRAY, Types::OBJECT];
@@ -465,7 +462,7 @@ impl<'a> Solver<'a> {
         }
         for (of, values) in scalars {
             if facts.types.intersects(of)
-                && let Some(value) = values.into_iter().find(is_free)
+                && let Some(value) = values.into_iter().find(|value| is_free(facts, value))
             {
                 return Answer::Found(value);
             }

@@ -158,7 +158,8 @@ fn is_off(value: Rational, numbers: &Numbers, also_off: &[Rational]) -> Option<b
     Some(true)
 }
 
-fn is_free(facts: &Facts<'_>, value: &Value) -> bool {
+/// Whether a scalar is neither taken nor excluded.
+pub(super) fn is_free(facts: &Facts<'_>, value: &Value) -> bool {
     !facts.taken.iter().any(|taken| data::same(taken, value))
         && !facts.excluded.iter().any(|excluded| data::contains(excluded, value))
 }

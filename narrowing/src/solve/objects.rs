@@ -32,29 +32,17 @@ struct Frame<'f, 'a> {
 }
 
 impl<'a> Solver<'a> {
-    /// What the value of a property must satisfy, as far as the facts go.
-    pub(super) fn value_state(&self, facts: &Facts<'a>, name: &str) -> Vec<Literal> {
-        let mut state = facts.objects.present.get(name).cloned().unwrap_or_default();
-        self.field_state(&facts.objects, name, &mut state);
-        state
-    }
-
-    fn field_state(&self, objects: &Objects<'a>, name: &str, state: &mut Vec<Literal>) {
+    /// What the value of a property must satisfy, as far as is known.
+    pub(super) fn value_state(&self, objects: &Objects<'a>, name: &str) -> Vec<Literal> {
+        let mut state = objects.present.get(name).cloned().unwrap_or_default();
         for literal in &objects.fields {
             let Some(fields) = self.fields(*literal) else { continue };
-            let by_pattern = fields.patterns.iter().filter(|(pattern, _)| evaluate::matches(pattern, name));
-            let ids = fields.named(name).into_iter().chain(by_pattern.map(|(_, id)| *id));
-            let mut n_ids = 0;
-            for id in ids {
-                n_ids += 1;
-                self.push_unless_trivial(literal.sibling(id), state);
-            }
-            if n_ids == 0
-                && let Some(rest) = fields.rest
-            {
-                self.push_unless_trivial(literal.sibling(rest), state);
+            // One that might apply is left out.
+            for (id, _) in evaluate::applying(fields, name).0 {
+                self.push_unless_trivial(literal.sibling(id), &mut state);
             }
         }
+        state
     }
 
     fn push_unless_trivial(&self, literal: Literal, state: &mut Vec<Literal>) {
@@ -83,7 +71,7 @@ impl<'a> Solver<'a> {
                         .or(Some(Doubt { cause: Cause::Keyword, literal: objects.names.first().copied() }));
                 }
             }
-            let state = self.value_state(facts, name);
+            let state = self.value_state(objects, name);
             match self.decide(state.clone()) {
                 Answer::Empty => return Answer::Empty,
                 Answer::Found(_) => {}
@@ -139,13 +127,17 @@ impl<'a> Solver<'a> {
         (!unknown).then_some(true)
     }
 
+    /// Whether a property of this name may be the one that must stand at `place`.
     fn stands_at(&self, place: KeyPlace<'a>, name: &str) -> bool {
         match place {
             KeyPlace::Anywhere => true,
-            KeyPlace::Matching(pattern) => evaluate::matches(pattern, name),
+            KeyPlace::Matching(pattern) => evaluate::known(pattern, name) != Some(false),
             KeyPlace::Outside(literal) => self.fields(literal).is_some_and(|fields| {
                 fields.named(name).is_none()
-                    && !fields.patterns.iter().any(|(pattern, _)| evaluate::matches(pattern, name))
+                    && !fields
+                        .patterns
+                        .iter()
+                        .any(|(pattern, _)| evaluate::known(pattern, name) == Some(true))
             }),
         }
     }
@@ -173,7 +165,7 @@ impl<'a> Solver<'a> {
             {
                 continue;
             }
-            let mut state = plan.get(name).cloned().unwrap_or_else(|| self.mentioned_state(frame, name));
+            let mut state = plan.get(name).cloned().unwrap_or_else(|| self.value_state(frame.objects, name));
             state.extend(some.value);
             match self.place_at(frame, next, plan, name, state) {
                 Answer::Empty => {}
@@ -237,12 +229,6 @@ impl<'a> Solver<'a> {
         let mut placed = plan.clone();
         placed.insert(name.to_owned(), state);
         self.place_some(frame, next + 1, placed)
-    }
-
-    fn mentioned_state(&self, frame: &Frame<'_, 'a>, name: &str) -> Vec<Literal> {
-        let mut state = frame.objects.present.get(name).cloned().unwrap_or_default();
-        self.field_state(frame.objects, name, &mut state);
-        state
     }
 
     /// What values under made-up names of one class must satisfy; `None` when the class is not where it should be.
@@ -368,7 +354,7 @@ impl<'a> Solver<'a> {
             {
                 continue;
             }
-            let state = self.mentioned_state(frame, name);
+            let state = self.value_state(frame.objects, name);
             match self.decide(state.clone()) {
                 Answer::Empty => {}
                 Answer::Found(_) => {

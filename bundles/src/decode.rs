@@ -208,24 +208,21 @@ impl Decode for serde_json::Number {
 
 /// Reports every string below `node` that other YAML readers take for something else, where any type is due.
 pub(crate) fn refuse_ambiguous(node: &Node, diagnostics: &mut Vec<Diagnostic>) {
-    match &node.value {
-        NodeValue::String(text) if text.ambiguous => diagnostics.push(
-            Diagnostic::new(
-                &code::AMBIGUOUS_SCALAR,
-                format!("`{}` is a string here, and something else elsewhere", text.text),
-            )
-            .label(node.span, "quote it, or write what it should be")
-            .help(format!(
-                "write `\"{}\"` for the string; `true`, `false` or a plain decimal number otherwise",
-                text.text
-            )),
-        ),
-        NodeValue::Sequence(items) => items.iter().for_each(|item| refuse_ambiguous(item, diagnostics)),
-        NodeValue::Mapping(entries) => {
-            entries.iter().for_each(|(_, value)| refuse_ambiguous(value, diagnostics));
+    node.each_string(&mut |text, span| {
+        if text.ambiguous {
+            diagnostics.push(
+                Diagnostic::new(
+                    &code::AMBIGUOUS_SCALAR,
+                    format!("`{}` is a string here, and something else elsewhere", text.text),
+                )
+                .label(span, "quote it, or write what it should be")
+                .help(format!(
+                    "write `\"{}\"` for the string; `true`, `false` or a plain decimal number otherwise",
+                    text.text
+                )),
+            );
         }
-        NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::String(_) => {}
-    }
+    });
 }
 
 /// An integer of at least 1.
@@ -277,6 +274,7 @@ pub(crate) fn unknown_keys(
             continue;
         }
         if key.value.starts_with("x-") {
+            refuse_ambiguous(node, &mut cx.diagnostics);
             extensions.0.push((key.clone(), node.clone()));
             continue;
         }

@@ -7,6 +7,7 @@
 //! decides only what one document, read alone, can get wrong.
 
 mod constraint;
+mod credential;
 mod decode;
 pub mod diagnostics;
 mod digest;
@@ -21,13 +22,14 @@ mod source;
 mod version;
 
 pub use constraint::{Constraint, ConstraintError, Mismatch};
+pub use credential::credential_shape;
 pub use decode::{Count, Decode, Decoder, Extensions, Owner};
 pub use diagnostics::{Code, Diagnostic, Label, Outcome, Severity, code};
 pub use digest::{Digest, DigestError};
 pub use files::{FileFault, Folder, OutsideHow, RefKind};
 pub use names::{BoundaryId, LogicalId, Name, NameError, SecretName, WireName, did_you_mean, nearest};
 pub use node::{Node, NodeValue, Text, escape};
-pub use reading::{MAX_BYTES, MAX_DEPTH, TextFault, add_text, decode_text, read_json, read_yaml};
+pub use reading::{MAX_BYTES, MAX_DEPTH, add_text, read_json, read_yaml};
 pub use schema_source::SchemaSource;
 pub use settings::{CatalogPlace, CatalogSetting, SETTINGS_FILE, Settings, find_settings};
 pub use source::{FileId, LineColumn, SourceFile, SourceMap, Span, Spanned};

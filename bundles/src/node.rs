@@ -140,6 +140,16 @@ impl Node {
         (node, rest)
     }
 
+    /// Calls `see` on every string in the value, keys left out, with its place.
+    pub(crate) fn each_string(&self, see: &mut dyn FnMut(&Text, Span)) {
+        match &self.value {
+            NodeValue::String(text) => see(text, self.span),
+            NodeValue::Sequence(items) => items.iter().for_each(|item| item.each_string(see)),
+            NodeValue::Mapping(entries) => entries.iter().for_each(|(_, value)| value.each_string(see)),
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) => {}
+        }
+    }
+
     /// The same value without places.
     pub fn to_json(&self) -> serde_json::Value {
         use serde_json::Value;

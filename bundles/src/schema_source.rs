@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::credential::refuse_credentials_below;
 use crate::decode::refuse_ambiguous;
 use crate::diagnostics::{Diagnostic, code};
 use crate::names::{did_you_mean, nearest};
@@ -76,6 +77,7 @@ impl SchemaSource {
             open,
             diagnostics,
         };
+        refuse_credentials_below(node, bundler.diagnostics);
         let mut value = bundler.rewrite(node, path, "");
         let mut parts = vec![(String::new(), Arc::clone(node))];
         while let Some((path, key, other)) = bundler.waiting.pop() {
@@ -92,6 +94,7 @@ impl SchemaSource {
                     .help("write both schemas in one draft"),
                 );
             }
+            refuse_credentials_below(&other, bundler.diagnostics);
             let mut embedded = bundler.rewrite(&other, &path, &prefix);
             if let Value::Object(map) = &mut embedded {
                 map.remove("$schema");

@@ -10,10 +10,11 @@ mod tool;
 use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{
-    Document, PolicyReference, SchemaObject, VersionTag, credential_shape, read_document,
+    Document, PolicyReference, SchemaObject, VersionTag, read_document,
 };
 use bailiwick_bundles::{
-    Decoder, Diagnostic, Folder, Node, NodeValue, RefKind, SchemaSource, Spanned, code, escape,
+    Decoder, Diagnostic, Folder, Node, NodeValue, RefKind, SchemaSource, Spanned, code, credential_shape,
+    escape,
 };
 use serde_json::{Map, Value};
 

@@ -3,7 +3,6 @@
 mod agent;
 mod bundle;
 mod condition;
-mod credential;
 mod metadata;
 mod policy;
 mod reference;
@@ -17,7 +16,6 @@ pub use agent::{
 };
 pub use bundle::{BundleDocument, BundleSpec};
 pub use condition::{ConditionDoc, Leaf, Operator};
-pub use credential::credential_shape;
 pub use metadata::{Framework, Frameworks, Governance, Metadata, StringMap};
 pub use policy::{
     DecisionDoc, DecisionType, OnModify, OnReject, PolicyDocument, PolicySpec, Scope, Timeout, TimeoutDefault,
@@ -26,7 +24,8 @@ pub use reference::{PolicyRef, PolicyReference, Reference, VersionTag};
 pub use schema_object::SchemaObject;
 pub use tool::{Predicate, SideEffectClass, ToolDocument, ToolSpec};
 
-use crate::decode::{Decode, Decoder, keywords};
+use crate::credential::refuse_credentials_below;
+use crate::decode::{Decode, Decoder, Owner, field, head, keywords};
 use crate::diagnostics::{Diagnostic, code};
 use crate::names::{did_you_mean, nearest};
 use crate::node::Node;
@@ -101,9 +100,9 @@ pub fn read_document(node: &Node, cx: &mut Decoder<'_>) -> Option<Document> {
         cx.wrong_type(node, "a document (a map with `apiVersion` and `kind`)");
         return None;
     };
-    let owner = crate::decode::Owner { what: "a document", span: crate::decode::head(node, entries) };
-    let version: Option<Node> = crate::decode::field(node, &owner, "apiVersion", cx);
-    let kind: Option<Node> = crate::decode::field(node, &owner, "kind", cx);
+    let owner = Owner { what: "a document", span: head(node, entries) };
+    let version: Option<Node> = field(node, &owner, "apiVersion", cx);
+    let kind: Option<Node> = field(node, &owner, "kind", cx);
     let (version, kind) = (version?, kind?);
     let text = cx.string(&version)?;
     if text != API_VERSION {
@@ -125,6 +124,10 @@ pub fn read_document(node: &Node, cx: &mut Decoder<'_>) -> Option<Document> {
         );
         return None;
     };
+    // A secret that is written out where secrets are named is refused with words of its own.
+    for (_, value) in entries.iter().filter(|(key, _)| key.value != "secrets") {
+        refuse_credentials_below(value, &mut cx.diagnostics);
+    }
     match known {
         Kind::Agent => AgentDocument::decode(node, cx).map(|document| {
             document.check(cx);

@@ -14,7 +14,7 @@ use crate::source::{FileId, SourceMap, Span};
 
 /// Why bytes are not a text that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TextFault {
+pub(super) enum TextFault {
     /// More than [`MAX_BYTES`].
     TooLarge {
         /// How many there are.
@@ -40,7 +40,7 @@ pub enum TextFault {
 
 impl TextFault {
     /// Says the fault of `file`, which holds the text of [`TextFault::ControlCharacters`] and else nothing.
-    pub fn report(&self, file: FileId, diagnostics: &mut Vec<Diagnostic>) {
+    pub(super) fn report(&self, file: FileId, diagnostics: &mut Vec<Diagnostic>) {
         let whole = Span::of_file(file);
         match self {
             Self::TooLarge { n_bytes } => diagnostics.push(
@@ -85,7 +85,7 @@ impl TextFault {
 }
 
 /// The text of `bytes`, without a byte order mark.
-pub fn decode_text(bytes: Vec<u8>) -> Result<String, TextFault> {
+pub(super) fn decode_text(bytes: Vec<u8>) -> Result<String, TextFault> {
     if bytes.len() > MAX_BYTES {
         return Err(TextFault::TooLarge { n_bytes: bytes.len() });
     }

@@ -6,8 +6,7 @@ use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
 
-use bailiwick_bundles::documents::phrony::credential_shape;
-use bailiwick_bundles::{Diagnostic, FileId, Label, Severity, SourceMap, code};
+use bailiwick_bundles::{Diagnostic, FileId, Label, Severity, SourceMap, code, credential_shape};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource, SourceCode, SourceSpan,
     SpanContents,

@@ -2,9 +2,8 @@
 //!
 //! Only `governance.authority_boundaries` is enforced; the rest is evidence.
 
-use super::credential::refuse_credential;
 use super::keywords;
-use crate::decode::{Decode, Decoder, document, none_refused};
+use crate::decode::{Decode, Decoder, document, none_refused, refuse_ambiguous};
 use crate::diagnostics::{Diagnostic, code};
 use crate::names::{BoundaryId, LogicalId, Name, nearest};
 use crate::node::Node;
@@ -75,7 +74,6 @@ impl Decode for StringMap {
         let mut map = Vec::with_capacity(entries.len());
         for (key, value) in entries {
             if let Some(text) = Spanned::<String>::decode(value, cx) {
-                refuse_credential(&text.value, text.span, cx);
                 map.push((key.clone(), text));
             }
         }
@@ -177,6 +175,7 @@ impl Decode for Frameworks {
                     .maybe_help(near),
                 );
             }
+            refuse_ambiguous(payload, &mut cx.diagnostics);
             packs.push(Framework { pack: pack.clone(), payload: payload.clone(), validated });
         }
         Some(Self(packs))

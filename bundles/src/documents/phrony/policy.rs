@@ -1,6 +1,5 @@
 //! `kind: Policy`: a rule about calls.
 
-use super::credential::refuse_credentials_below;
 use super::{ConditionDoc, Kind, Metadata};
 use crate::decode::{Count, Decode, Decoder, document, keywords, none_refused, refuse_ambiguous};
 use crate::diagnostics::{Diagnostic, code};
@@ -203,7 +202,6 @@ impl PolicyDocument {
             if runtime.as_mapping().is_none() {
                 cx.wrong_type(runtime, "a map");
             }
-            refuse_credentials_below(runtime, cx);
             refuse_ambiguous(runtime, &mut cx.diagnostics);
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::super::Reference;
-use super::super::credential::{credential_shape, refuse_credential, refuse_credentials_below};
-use super::{AgentDocument, AuthScheme, Binding, Instructions, McpServer, Model, OutputFormat};
+use super::{AgentDocument, AuthScheme, Binding, McpServer, Model, OutputFormat};
+use crate::credential::{credential_shape, refuse_credential};
 use crate::decode::{Decoder, refuse_ambiguous};
 use crate::diagnostics::{Diagnostic, code};
 use crate::names::{did_you_mean, nearest};
@@ -22,10 +22,6 @@ pub(super) fn check(agent: &AgentDocument, cx: &mut Decoder<'_>) {
     }
     check_servers(agent, cx);
     check_environment(agent, cx);
-    refuse_credential(&agent.spec.purpose.value, agent.spec.purpose.span, cx);
-    if let Some(Instructions::Text(text)) = &agent.spec.instructions {
-        refuse_credential(&text.value, text.span, cx);
-    }
     check_output(agent, cx);
 }
 
@@ -70,7 +66,6 @@ fn check_model(model: &Model, cx: &mut Decoder<'_>) {
         if options.as_mapping().is_none() {
             cx.wrong_type(options, "a map");
         }
-        refuse_credentials_below(options, cx);
         refuse_ambiguous(options, &mut cx.diagnostics);
     }
 }
@@ -189,7 +184,7 @@ fn check_environment(agent: &AgentDocument, cx: &mut Decoder<'_>) {
                     .help("name the variable that holds the secret at run time, such as `fromEnv: OPENAI_API_KEY`"),
             );
         }
-        refuse_credential(name, secret.from_env.span, cx);
+        refuse_credential(name, secret.from_env.span, &mut cx.diagnostics);
     }
 }
 
@@ -239,8 +234,8 @@ fn check_header(header: &Spanned<String>, cx: &mut Decoder<'_>) {
 }
 
 fn check_url(url: &Spanned<String>, schemes: &[&str], wanted: &str, cx: &mut Decoder<'_>) {
+    // That is said of every text, and its address would be repeated in the message here.
     if credential_shape(&url.value).is_some() {
-        refuse_credential(&url.value, url.span, cx);
         return;
     }
     let host = schemes.iter().find_map(|scheme| url.value.strip_prefix(scheme));

@@ -1,10 +1,10 @@
 //! Texts that look like a credential.
 //!
-//! Descriptive fields end up in snapshots, which are meant to be shared, so a secret pasted into one is refused.
+//! Documents and schemas end up in snapshots, which are meant to be shared, so a secret pasted into one is refused.
 //! Only shapes with a published, unmistakable form are listed: a false alarm here blocks a release.
 
-use crate::decode::Decoder;
 use crate::diagnostics::{Diagnostic, code};
+use crate::node::Node;
 use crate::source::Span;
 
 /// What kind of credential `text` looks like.
@@ -67,9 +67,9 @@ fn is_json_web_token(word: &str) -> bool {
 }
 
 /// Reports a text that looks like a credential. The text itself is not repeated in the message.
-pub(super) fn refuse_credential(text: &str, span: Span, cx: &mut Decoder<'_>) {
+pub(crate) fn refuse_credential(text: &str, span: Span, diagnostics: &mut Vec<Diagnostic>) {
     if let Some(what) = credential_shape(text) {
-        cx.push(
+        diagnostics.push(
             Diagnostic::new(&code::LOOKS_LIKE_CREDENTIAL, format!("this value looks like {what}"))
                 .label(span, "would be published with the snapshot")
                 .help("remove it and revoke it; name secrets under `secrets` with `fromEnv`"),
@@ -78,16 +78,8 @@ pub(super) fn refuse_credential(text: &str, span: Span, cx: &mut Decoder<'_>) {
 }
 
 /// [`refuse_credential`] for every string below `node`.
-pub(super) fn refuse_credentials_below(node: &crate::node::Node, cx: &mut Decoder<'_>) {
-    use crate::node::NodeValue;
-    match &node.value {
-        NodeValue::String(text) => refuse_credential(&text.text, node.span, cx),
-        NodeValue::Sequence(items) => items.iter().for_each(|item| refuse_credentials_below(item, cx)),
-        NodeValue::Mapping(entries) => {
-            entries.iter().for_each(|(_, value)| refuse_credentials_below(value, cx));
-        }
-        NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) => {}
-    }
+pub(crate) fn refuse_credentials_below(node: &Node, diagnostics: &mut Vec<Diagnostic>) {
+    node.each_string(&mut |text, span| refuse_credential(&text.text, span, diagnostics));
 }
 
 #[cfg(test)]

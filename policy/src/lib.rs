@@ -1,6 +1,6 @@
 //! Policies: conditions over the arguments of a call, and what happens when they hold.
 //!
-//! The types here are free of places and of dialects, and are what a snapshot carries. Text for people is made
+//! The types here are free of places, and are what a snapshot carries. Text for people is made
 //! from them in [`describe`].
 //!
 //! Not here: reading documents, and which policies reach which binding (the compiler links them).

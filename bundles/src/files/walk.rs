@@ -12,7 +12,7 @@ use super::{Folder, path};
 const MAX_ENTRIES: usize = 100_000;
 
 impl Folder {
-    /// The paths of all files below that end in `.yaml` or `.yml`, sorted bytewise.
+    /// The paths of all files below that end in `.yaml` or `.yml` in letters of any case, sorted bytewise.
     ///
     /// Not looked at: names with a leading dot and the directories `skip` (canonical paths). A link to a directory
     /// that is walked under its own name is passed over, one to a hidden directory is walked, and one that leads out is
@@ -105,8 +105,13 @@ fn kind(entry: &DirEntry) -> std::io::Result<Option<Kind>> {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     let document =
         ending.is_some_and(|ending| ["yaml", "yml"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
-    let leads_to_directory =
-        file_type.is_symlink() && entry.path().metadata().is_ok_and(|metadata| metadata.is_dir());
+    // What another file's link leads to is not asked: reading it says where it cannot be followed.
+    let leads_to_directory = file_type.is_symlink()
+        && match entry.path().metadata() {
+            Ok(metadata) => metadata.is_dir(),
+            Err(error) if document || error.kind() == std::io::ErrorKind::NotFound => false,
+            Err(error) => return Err(error),
+        };
     Ok(match (leads_to_directory, document) {
         (true, _) => Some(Kind::DirectoryLink),
         (false, true) => Some(Kind::Document),

@@ -96,7 +96,7 @@ pub(super) struct PublishArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct SourceArgs {
-    /// A bundle's path, `namespace.name@version`, or `sha256:` and at least 12 digits.
+    /// A bundle's path, `namespace.name@version`, `namespace.name@sha256:…`, or `sha256:` and at least 12 digits.
     #[arg(value_name = "SOURCE", default_value = ".")]
     pub(super) source: String,
 }

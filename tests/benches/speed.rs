@@ -10,11 +10,11 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use bailiwick::cli::{Io, run};
 use bailiwick::{LockMode, OpenCatalogs, Session, compile};
 use bailiwick_bundles::documents::phrony::read_document;
 use bailiwick_bundles::{Constraint, Decoder, Digest, SourceMap, Version, read_yaml};
 use bailiwick_narrowing::{Budget, Schema, contains, effective, intent};
+use bailiwick_tests::command;
 use bailiwick_tests::fleet::Fleet;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -79,13 +79,12 @@ fn yaml(files: &[bailiwick_tests::fleet::File]) -> Result<(), Failure> {
 fn resolve() -> Result<(), Failure> {
     let versions: Vec<Version> =
         (0..10).map(|minor| Version::new(1 + minor / 5, minor % 5, minor)).rev().collect();
-    let constraint = "^1.2, <1.9 || ~2.1";
+    let text = "^1.2, <1.9 || ~2.1";
+    let _: Constraint = text.parse()?;
     row("resolve: 20 constraints, 10 versions each", || {
         for _ in 0..20 {
-            let constraint: Option<Constraint> = black_box(constraint).parse().ok();
-            let matches = |version: &&Version| {
-                constraint.as_ref().is_some_and(|constraint| constraint.matches(version))
-            };
+            let constraint = black_box(text).parse::<Constraint>();
+            let matches = |version: &&Version| constraint.as_ref().is_ok_and(|it| it.matches(version));
             black_box(versions.iter().find(matches));
         }
     })
@@ -197,7 +196,11 @@ fn memory(bundle: &Utf8Path) -> Result<(), Failure> {
             .arg(PROBE)
             .args(&arguments)
             .current_dir(bundle)
+            .stderr(Stdio::inherit())
             .output()?;
+        if !output.status.success() {
+            return Err(format!("`{}` ended with {}", arguments.join(" "), output.status).into());
+        }
         let peak = String::from_utf8(output.stdout)?;
         say(&format!(
             "  {:44} {}",
@@ -211,17 +214,9 @@ fn memory(bundle: &Utf8Path) -> Result<(), Failure> {
 /// Runs a command line here, and prints the most memory that this process ever had.
 fn probe(arguments: &[String]) -> Result<(), Failure> {
     let cwd = Utf8PathBuf::from_path_buf(std::env::current_dir()?).map_err(|_| "a path is not Unicode")?;
-    let mut io = Io {
-        stdout: &mut std::io::sink(),
-        stderr: &mut std::io::sink(),
-        cwd,
-        color: false,
-        interactive: false,
-        is_last: false,
-    };
-    let code = run(std::iter::once("bailiwick").chain(arguments.iter().map(String::as_str)), &mut io);
-    if code != 0 {
-        return Err(format!("ended with {code}").into());
+    let ran = command(&cwd, arguments);
+    if ran.code != 0 {
+        return Err(format!("ended with {}: {}", ran.code, ran.stderr).into());
     }
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -2,4 +2,7 @@
 //!
 //! Not here: the tests themselves.
 
+mod command;
 pub mod fleet;
+
+pub use command::{Ran, command};

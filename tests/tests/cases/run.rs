@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bailiwick::cli::{Io, run as run_cli};
+use bailiwick_tests::{Ran, command};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::laws;
@@ -26,14 +26,6 @@ pub(crate) enum Outcome {
     Ran(Vec<String>),
     /// This system lacks what the case needs.
     LeftOut,
-}
-
-/// What one command printed.
-#[derive(Debug)]
-pub(crate) struct Printed {
-    pub(crate) code: u8,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
 }
 
 /// Every case, sorted by name.
@@ -145,18 +137,7 @@ impl Case {
     }
 }
 
-/// Runs one command line in this process.
-pub(crate) fn execute(arguments: &[String], cwd: &Utf8Path) -> Printed {
-    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let mut io = Io {
-        stdout: &mut stdout,
-        stderr: &mut stderr,
-        cwd: cwd.to_owned(),
-        color: false,
-        interactive: false,
-        is_last: false,
-    };
-    let code = run_cli(arguments, &mut io);
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
-    Printed { code, stdout: text(stdout), stderr: text(stderr) }
+/// Runs one line, whose first word is the program.
+pub(crate) fn execute(words: &[String], cwd: &Utf8Path) -> Ran {
+    command(cwd, words.iter().skip(1))
 }

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use bailiwick::cli::{Io, run};
 use bailiwick::{LockMode, OpenCatalogs, Session, compile};
 use bailiwick_bundles::{Digest, Severity};
 use bailiwick_snapshots::Snapshot;
+pub(crate) use bailiwick_tests::command;
 use bailiwick_tests::fleet::{File, Fleet};
 use camino::{Utf8Path, Utf8PathBuf};
 use proptest::prelude::*;
@@ -127,28 +127,4 @@ pub(crate) fn outcome_in(
         said,
         lock: compilation.resolved.map(|resolved| resolved.new_lock.to_text()),
     }
-}
-
-/// What a command line printed and how it ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ran {
-    pub(crate) code: u8,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
-/// Runs a command line in `cwd`.
-pub(crate) fn command(cwd: &Utf8Path, arguments: &[&str]) -> Ran {
-    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let mut io = Io {
-        stdout: &mut stdout,
-        stderr: &mut stderr,
-        cwd: cwd.to_owned(),
-        color: false,
-        interactive: false,
-        is_last: false,
-    };
-    let code = run(std::iter::once("bailiwick").chain(arguments.iter().copied()), &mut io);
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Ran { code, stdout: text(stdout), stderr: text(stderr) }
 }

@@ -159,6 +159,8 @@ fn values() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn agrees_with_another_implementation(value in values()) {
         let theirs = serde_json_canonicalizer::to_vec(&value).expect("no fault known for these");

@@ -19,14 +19,7 @@ proptest! {
 
     #[test]
     fn pins_stay_until_they_are_moved(patch in 0_u64..4, higher in 1_u64..4, all in any::<bool>()) {
-        let offer = |patch| Offer { numbers: [1, 2, patch], pre: None, yanked: false };
-        let mut files = catalog_files(&[offer(patch)]);
-        files.push(settings());
-        files.push(agent_asking(Some("^1.2")));
-        let there = Scratch::with(&files);
-        locks_once(&there, "bundle");
-        let locked = fs::read(there.path.join("bundle/bundle.lock.json")).unwrap();
-
+        let (there, locked) = pinned(patch);
         let newer = patch + higher;
         there.write(&catalog_files(&[offer(patch), offer(newer)]));
         locks_once(&there, "bundle");
@@ -45,18 +38,28 @@ proptest! {
 
     #[test]
     fn a_lock_that_would_change_is_refused_and_left(patch in 0_u64..4) {
-        let offer = |patch| Offer { numbers: [1, 2, patch], pre: None, yanked: false };
-        let mut files = catalog_files(&[offer(patch)]);
-        files.push(settings());
-        files.push(agent_asking(Some("^1.2")));
-        let there = Scratch::with(&files);
-        locks_once(&there, "bundle");
-        let locked = fs::read(there.path.join("bundle/bundle.lock.json")).unwrap();
+        let (there, locked) = pinned(patch);
         there.write(&[agent_asking(Some("~1.2"))]);
         prop_assert_eq!(command(&there.path, &["lock", "--check", "bundle"]).code, 1);
         prop_assert_eq!(command(&there.path, &["publish", "--locked", "bundle"]).code, 1);
         prop_assert_eq!(&locked, &fs::read(there.path.join("bundle/bundle.lock.json")).unwrap());
     }
+}
+
+/// A version of the tool that the catalog offers.
+fn offer(patch: u64) -> Offer {
+    Offer { numbers: [1, 2, patch], pre: None, yanked: false }
+}
+
+/// A bundle that asks for `^1.2` where there is one such version, and its lock.
+fn pinned(patch: u64) -> (Scratch, Vec<u8>) {
+    let mut files = catalog_files(&[offer(patch)]);
+    files.push(settings());
+    files.push(agent_asking(Some("^1.2")));
+    let there = Scratch::with(&files);
+    locks_once(&there, "bundle");
+    let locked = fs::read(there.path.join("bundle/bundle.lock.json")).unwrap();
+    (there, locked)
 }
 
 #[test]
@@ -65,9 +68,15 @@ fn samples_lock_once() {
     for sample in SAMPLES {
         locks_once(&there, sample);
     }
-    // A lock makes no other program.
+}
+
+#[test]
+fn a_lock_makes_no_other_program() {
+    let there = Scratch::samples();
     let bare = Scratch::samples();
     for sample in SAMPLES {
+        assert_eq!(command(&there.path, ["lock", sample]).code, 0);
+        fs::remove_file(bare.path.join(sample).join("bundle.lock.json")).unwrap();
         let digest = |at: &Scratch| crate::bundle::outcome(&at.path, sample).digest();
         assert_eq!(digest(&there), digest(&bare));
     }

@@ -96,16 +96,9 @@ impl Damage {
     }
 }
 
-/// The files of the samples that something can be done to, with a lock of each bundle.
-fn locked_samples() -> Vec<File> {
-    let there = Scratch::samples();
+/// The files of the samples that something can be done to, their locks among them.
+fn damageable() -> Vec<File> {
     let mut files = samples();
-    for sample in SAMPLES {
-        command(&there.path, &["lock", sample]);
-        if let Ok(text) = fs::read_to_string(there.path.join(sample).join("bundle.lock.json")) {
-            files.push(crate::bundle::file(format!("{sample}/bundle.lock.json"), text));
-        }
-    }
     files.retain(|file| !file.path.ends_with("README.md"));
     files
 }
@@ -120,7 +113,7 @@ proptest! {
         json in any::<bool>(),
     ) {
         static FILES: std::sync::OnceLock<Vec<File>> = std::sync::OnceLock::new();
-        let files = FILES.get_or_init(locked_samples);
+        let files = FILES.get_or_init(damageable);
         let there = Scratch::with(files);
         let hit = &files[which.index(files.len())];
         let bytes = damage.iter().fold(hit.text.clone().into_bytes(), |bytes, damage| damage.done_to(&bytes));

@@ -9,9 +9,6 @@ use serde_json::{Map, Value, json};
 use crate::bundle::{Scratch, file, outcome};
 use crate::cases;
 
-/// Whether the two schemas of a pair refer to parts of themselves.
-const REFERENCES: bool = true;
-
 /// The names that objects here have; few, so that schemas speak of the same ones.
 const NAMES: [&str; 4] = ["a", "b", "c", "title"];
 
@@ -62,6 +59,7 @@ fn with(schema: &Value, more: &[(&str, Value)]) -> Value {
     Value::Object(object)
 }
 
+/// A schema without others in it; with `references`, it may stand for one of the `$defs` of [`schema`].
 fn leaf(references: bool) -> BoxedStrategy<Value> {
     let integer = keywords(
         vec![
@@ -152,8 +150,8 @@ fn object(inner: &BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     .boxed()
 }
 
-fn schema(references: bool) -> impl Strategy<Value = Value> {
-    let inner = leaf(references).prop_recursive(3, 24, 3, |inner| {
+fn schema() -> impl Strategy<Value = Value> {
+    let inner = leaf(true).prop_recursive(3, 24, 3, |inner| {
         let list = prop::collection::vec(inner.clone(), 1..3);
         let array = keywords(
             vec![
@@ -176,9 +174,8 @@ fn schema(references: bool) -> impl Strategy<Value = Value> {
         ]
     });
     let definitions = (leaf(false), leaf(false));
-    (object(&inner.boxed()), definitions).prop_map(move |(schema, (x, y))| {
-        if references { with(&schema, &[("$defs", json!({ "x": x, "y": y }))]) } else { schema }
-    })
+    (object(&inner.boxed()), definitions)
+        .prop_map(|(schema, (x, y))| with(&schema, &[("$defs", json!({ "x": x, "y": y }))]))
 }
 
 /// Instances near what the schemas speak of.
@@ -190,7 +187,7 @@ proptest! {
     #![proptest_config(cases(300))]
 
     #[test]
-    fn effective_is_both(tool in schema(REFERENCES), binding in schema(REFERENCES), instances in instances()) {
+    fn effective_is_both(tool in schema(), binding in schema(), instances in instances()) {
         let (outer, inner) = (Schema::compile(&tool).unwrap(), Schema::compile(&binding).unwrap());
         let both = effective(&tool, &binding);
         let enforced = Schema::compile(&both).unwrap();
@@ -204,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn annotations_do_not_decide(schema in schema(true), instances in instances()) {
+    fn annotations_do_not_decide(schema in schema(), instances in instances()) {
         let form = contract_form(&schema);
         let (whole, bare) = (Schema::compile(&schema).unwrap(), Schema::compile(&form).unwrap());
         for instance in &instances {
@@ -213,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_proven_is_so(tool in schema(REFERENCES), binding in schema(REFERENCES), instances in instances()) {
+    fn what_is_proven_is_so(tool in schema(), binding in schema(), instances in instances()) {
         let (outer, inner) = (Schema::compile(&tool).unwrap(), Schema::compile(&binding).unwrap());
         let enforced = Schema::compile(&effective(&tool, &binding)).unwrap();
         for (outer, inner) in [(&outer, &inner), (&outer, &enforced), (&inner, &enforced)] {
@@ -258,8 +255,8 @@ proptest! {
     /// Whatever a binding says: what is published accepts only what contract and binding both accept.
     #[test]
     fn nothing_is_published_that_widens(
-        tool in schema(REFERENCES),
-        binding in prop::option::weighted(0.8, schema(REFERENCES)),
+        tool in schema(),
+        binding in prop::option::weighted(0.8, schema()),
         repeats in any::<bool>(),
         instances in instances(),
     ) {
@@ -311,10 +308,8 @@ proptest! {
         let there = Scratch::with(&tool_and_agent(&contract, Some(&binding)));
         let outcome = outcome(&there.path, ".");
         let of = |name: &str, limit: &str| contract["properties"][name][limit].as_u64().unwrap();
-        let widens = probe.as_object().unwrap().iter().any(|(name, own)| {
-            // A limit below all that the contract takes leaves nothing, and nothing cannot be too much.
-            own.as_u64().unwrap() > of(name, "maximum")
-        });
+        let widens = probe.as_object().unwrap().iter().any(|(name, own)| own.as_u64().unwrap() > of(name, "maximum"));
+        // A limit below all that the contract takes leaves nothing, and nothing cannot be too much.
         let empty = probe.as_object().unwrap().iter().any(|(name, own)| own.as_u64().unwrap() < of(name, "minimum"));
         let codes: Vec<_> = outcome.said.iter().map(|(_, code, _)| *code).collect();
         prop_assert!(!codes.contains(&"narrow::undecided"), "{:?}", outcome.said);

@@ -305,9 +305,16 @@ fn depth_ends_at_sixty_four() {
         assert_eq!(read(&nested("[", "]", 64)).1, [], "{reader}");
         for n in [65, 300, 100_000] {
             let text = nested("[", "]", n);
-            check_faults(&read(&text), reader, &[("read::too-deep", "[")]);
+            let read = read(&text);
+            check_faults(&read, reader, &[("read::too-deep", "[")]);
+            assert_eq!(read.1[0].labels[0].span.start, 64, "{reader}: the first one too many");
         }
     }
+    let text = format!("é: '[['\nb: {}", nested("[{a: ", "}]", 200));
+    let read = yaml(&text);
+    check_faults(&read, "after others", &[("read::too-deep", "{")]);
+    // The whole is a map, so the 32nd list holds the first map too many.
+    assert_eq!(read.1[0].labels[0].span.start as usize, "é: '[['\nb: ".len() + 31 * "[{a: ".len() + 1);
     let blocks: Vec<String> = (0..70).map(|n| " ".repeat(n) + "a:\n").collect();
     check_faults(&yaml(&(blocks.concat() + "---\nb: 1\n")), "blocks", &[("read::too-deep", "a")]);
 }

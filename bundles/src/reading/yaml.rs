@@ -516,20 +516,50 @@ impl<'t> Reader<'t, '_, '_> {
 
     fn syntax(&mut self, error: &ScanError) {
         let at = self.byte(error.marker().index());
-        let width =
-            self.rest(at).chars().next().filter(|c| !matches!(c, '\n' | '\r')).map_or(0, char::len_utf8);
-        let span = self.span(at, at + width);
         let info = error.info();
         if info.contains("unknown anchor") {
             let end = self.rest(at).find([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']);
             let end = end.map_or(self.text.len(), |length| at + length);
             self.alias_fault(self.span(at, end), at, end);
         } else if info.contains("recursion limit") {
-            self.faults.too_deep(span);
+            let at = self.first_too_deep(at);
+            self.faults.too_deep(self.character(at));
         } else {
             let (message, help) = syntax::explain(info);
-            self.faults.one(&code::SYNTAX, message, span, help);
+            self.faults.one(&code::SYNTAX, message, self.character(at), help);
         }
+    }
+
+    /// Where the first list or map beyond [`MAX_DEPTH`] begins, in a document for which the parser gives up at `end`.
+    ///
+    /// On one line it looks ahead for a `:` and meets a limit of its own before the brackets below that are counted
+    /// here. Without what comes after `end` they are.
+    fn first_too_deep(&self, end: usize) -> usize {
+        let mut depth = 0_usize;
+        let events = Parser::new_from_str(self.text.get(..end).unwrap_or("")).map_while(Result::ok);
+        for (event, span) in events {
+            match event {
+                Event::SequenceStart(..) | Event::MappingStart(..) if depth == MAX_DEPTH => {
+                    return self.byte(span.start.index());
+                }
+                Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+                Event::SequenceEnd | Event::MappingEnd => depth = depth.saturating_sub(1),
+                Event::Nothing
+                | Event::StreamStart
+                | Event::StreamEnd
+                | Event::DocumentStart(_)
+                | Event::DocumentEnd
+                | Event::Alias(_)
+                | Event::Scalar(..) => {}
+            }
+        }
+        end
+    }
+
+    /// The character at `at`; nothing at the end of a line.
+    fn character(&self, at: usize) -> Span {
+        let here = self.rest(at).chars().next().filter(|c| !matches!(c, '\n' | '\r'));
+        self.span(at, at + here.map_or(0, char::len_utf8))
     }
 }
 

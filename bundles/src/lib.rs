@@ -29,7 +29,7 @@ pub use digest::{Digest, DigestError};
 pub use files::{FileFault, Folder, OutsideHow, RefKind};
 pub use names::{BoundaryId, LogicalId, Name, NameError, SecretName, WireName, did_you_mean, nearest};
 pub use node::{Node, NodeValue, Text, escape};
-pub use reading::{MAX_BYTES, MAX_DEPTH, add_text, read_json, read_yaml};
+pub use reading::{MAX_BYTES, MAX_DEPTH, add_text, is_obeyed, read_json, read_yaml};
 pub use schema_source::SchemaSource;
 pub use settings::{CatalogPlace, CatalogSetting, SETTINGS_FILE, Settings, find_settings};
 pub use source::{FileId, LineColumn, SourceFile, SourceMap, Span, Spanned};

@@ -18,7 +18,7 @@ use crate::node::Node;
 use crate::source::{FileId, Span, Spanned, offset};
 
 pub use json::read_json;
-pub use text::add_text;
+pub use text::{add_text, is_obeyed};
 pub use yaml::read_yaml;
 
 /// The most bytes a file may have: 1 MiB.

@@ -141,7 +141,13 @@ fn forbidden(text: &str) -> Vec<(usize, char)> {
 }
 
 fn is_forbidden(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\t' | '\n' | '\r')) || is_bidi(c) || matches!(c, '\u{FFFE}' | '\u{FFFF}')
+    is_obeyed(c) || matches!(c, '\u{FFFE}' | '\u{FFFF}')
+}
+
+/// Whether a terminal or an editor obeys a character in place of showing it: a bidirectional control, or a C0 or C1
+/// control but tab, line feed and carriage return.
+pub fn is_obeyed(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\t' | '\n' | '\r')) || is_bidi(c)
 }
 
 fn is_bidi(c: char) -> bool {

@@ -5,6 +5,8 @@
 
 use std::io::{self, Write};
 
+use bailiwick_bundles::is_obeyed;
+
 /// Passes text on; control characters other than line ends and tabs become `\u{…}`.
 pub(super) struct Plain<'a> {
     inner: &'a mut dyn Write,
@@ -56,10 +58,9 @@ impl Write for Plain<'_> {
     }
 }
 
-/// Whether a terminal acts on a character instead of showing it.
+/// Whether a terminal acts on a character instead of showing it. A carriage return would write over the line.
 fn commands(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t'))
-        || matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    is_obeyed(c) || c == '\r'
 }
 
 #[cfg(test)]

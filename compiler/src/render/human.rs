@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
 
-use bailiwick_bundles::{Diagnostic, FileId, Label, Severity, SourceMap, code, credential_shape};
+use bailiwick_bundles::{Diagnostic, FileId, Label, Severity, SourceMap, code, credential_shape, is_obeyed};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource, SourceCode, SourceSpan,
     SpanContents,
@@ -147,15 +147,11 @@ fn first_line(text: &str, range: Range<usize>) -> Range<usize> {
 
 /// The text with what a terminal would obey in place of showing it made visible, each letter by one of the same length.
 fn visible(text: &Arc<str>) -> Arc<str> {
-    let obeyed = |letter: char| {
-        (letter.is_control() && !matches!(letter, '\t' | '\r' | '\n'))
-            || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(obeyed) {
+    if !text.contains(is_obeyed) {
         return Arc::clone(text);
     }
     let shown = |letter: char| match letter.len_utf8() {
-        _ if !obeyed(letter) => letter,
+        _ if !is_obeyed(letter) => letter,
         1 => '?',
         2 => '¿',
         _ => '\u{fffd}',

@@ -52,6 +52,11 @@ impl Diagnostic {
         }
     }
 
+    /// Whether it stands in the way of publishing.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
     /// Points at `span`.
     #[must_use]
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Self {

@@ -243,9 +243,9 @@ impl Context<'_, '_> {
         let counts = self.say()?;
         match self.format {
             Format::Human => {
-                let codes = self.session.diagnostics.iter().filter(|d| d.severity == Severity::Error);
-                if let Some(first) = codes.map(|d| d.code.id).next() {
-                    writeln!(self.io.stderr, "{}; `bailiwick explain {first}` says more", counts.words())?;
+                if let Some(first) = self.session.diagnostics.iter().find(|d| d.is_error()) {
+                    let code = first.code.id;
+                    writeln!(self.io.stderr, "{}; `bailiwick explain {code}` says more", counts.words())?;
                 }
             }
             Format::Json => self.json(&[])?,

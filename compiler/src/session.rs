@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bailiwick_bundles::{
-    Diagnostic, FileFault, FileId, Folder, Node, SchemaSource, Severity, SourceMap, Span, add_text, code,
-    read_json, read_yaml,
+    Diagnostic, FileFault, FileId, Folder, Node, SchemaSource, SourceMap, Span, add_text, code, read_json,
+    read_yaml,
 };
 use bailiwick_narrowing::{Schema, SchemaError, SchemaErrorKind};
 
@@ -62,7 +62,7 @@ impl Session {
     pub(crate) fn has_said(&self, file: FileId) -> bool {
         let here =
             |diagnostic: &Diagnostic| diagnostic.labels.first().is_some_and(|label| label.span.file == file);
-        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error && here(diagnostic))
+        self.diagnostics.iter().any(|diagnostic| diagnostic.is_error() && here(diagnostic))
     }
 
     /// Where the compilation of one bundle begins.
@@ -73,8 +73,7 @@ impl Session {
     /// Gives `found` back. Where nothing was found and no error says why, one is said here: what is lost must never
     /// be published without it.
     pub(crate) fn or_refuse<T>(&mut self, found: Option<T>, origin: Origin, what: &str) -> Option<T> {
-        let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
-        if found.is_none() && !self.diagnostics.iter().skip(self.begun).any(is_error) {
+        if found.is_none() && !self.diagnostics.iter().skip(self.begun).any(Diagnostic::is_error) {
             let diagnostic = Diagnostic::new(&code::REF_NOT_FOUND, format!("{what} cannot be used"));
             let diagnostic = self.label(diagnostic, origin, "referred to here");
             self.push(diagnostic.help("check that the file holds one document of the kind that is meant"));

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use bailiwick_bundles::documents::phrony::read_document;
-use bailiwick_bundles::{Decoder, Node, Severity, SourceMap, read_yaml};
+use bailiwick_bundles::{Decoder, Diagnostic, Node, SourceMap, read_yaml};
 use bailiwick_tests::command;
 use camino::Utf8Path;
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn read(text: &str) -> Vec<(Node, bool)> {
         .map(|node| {
             let mut decoder = Decoder::new(&sources);
             read_document(&node, &mut decoder);
-            let accepted = decoder.diagnostics.iter().all(|d| d.severity != Severity::Error);
+            let accepted = !decoder.diagnostics.iter().any(Diagnostic::is_error);
             (node, accepted)
         })
         .collect()

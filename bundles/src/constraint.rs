@@ -19,8 +19,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
+use crate::as_text::as_text;
 use crate::version::Version;
 
 /// Which versions a reference takes.
@@ -404,17 +403,7 @@ impl fmt::Debug for Constraint {
     }
 }
 
-impl Serialize for Constraint {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.written)
-    }
-}
-
-impl<'de> Deserialize<'de> for Constraint {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+as_text!(Constraint);
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 //! Not here: what documents mean together. Resolving, linking and narrowing are the compiler's; this crate
 //! decides only what one document, read alone, can get wrong.
 
+mod as_text;
 mod constraint;
 mod credential;
 mod decode;

@@ -6,20 +6,13 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::as_text::as_text;
 
 /// Why a text is not a name of the wanted kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameError {
     text: String,
     rule: &'static str,
-}
-
-impl NameError {
-    /// The rule that the text breaks, as half a sentence.
-    pub fn rule(&self) -> &'static str {
-        self.rule
-    }
 }
 
 impl fmt::Display for NameError {
@@ -77,17 +70,7 @@ macro_rules! name {
             }
         }
 
-        impl Serialize for $Name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $Name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-            }
-        }
+        as_text!($Name);
     };
 }
 
@@ -181,17 +164,7 @@ impl fmt::Debug for LogicalId {
     }
 }
 
-impl Serialize for LogicalId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for LogicalId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+as_text!(LogicalId);
 
 impl WireName {
     /// The wire name of a reference that sets no `as`: every other character becomes `_`, cut at 64.

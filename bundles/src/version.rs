@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::as_text::as_text;
 
 /// A semver 2.0 version.
 ///
@@ -22,13 +22,6 @@ pub struct Version(semver::Version);
 pub struct VersionError {
     text: String,
     reason: &'static str,
-}
-
-impl VersionError {
-    /// What is wrong, as half a sentence.
-    pub fn reason(&self) -> &'static str {
-        self.reason
-    }
 }
 
 impl fmt::Display for VersionError {
@@ -130,17 +123,7 @@ impl fmt::Debug for Version {
     }
 }
 
-impl Serialize for Version {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Version {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+as_text!(Version);
 
 #[cfg(test)]
 mod tests {
@@ -179,7 +162,7 @@ mod tests {
         ];
         for (text, part) in rows {
             let error = text.parse::<Version>().expect_err(text);
-            assert!(error.reason().contains(part), "{error}");
+            assert!(error.to_string().contains(part), "{error}");
         }
     }
 

@@ -22,6 +22,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 pub use self::fault::{FileFault, OutsideHow};
 use self::fault::{file_kind, unreadable};
+pub(crate) use self::path::steps;
 use crate::names::nearest;
 use crate::reading::MAX_BYTES;
 

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::credential::refuse_credentials_below;
 use crate::decode::refuse_ambiguous;
 use crate::diagnostics::{Diagnostic, code};
+use crate::files::steps;
 use crate::names::{did_you_mean, nearest};
 use crate::node::{Node, escape};
 use crate::source::{Span, Spanned};
@@ -385,16 +386,7 @@ fn join(from: &str, relative: &str) -> Option<String> {
     if relative.starts_with('/') || relative.contains(['\\', ':']) {
         return None;
     }
-    let mut steps: Vec<&str> = from.split('/').collect();
-    steps.pop();
-    for step in relative.split('/') {
-        match step {
-            "" | "." => {}
-            ".." => {
-                steps.pop()?;
-            }
-            step => steps.push(step),
-        }
-    }
-    Some(steps.join("/"))
+    let mut directory: Vec<&str> = from.split('/').collect();
+    directory.pop();
+    steps(directory, relative).map(|steps| steps.join("/"))
 }

@@ -3,6 +3,7 @@
 mod agent;
 mod bundle;
 mod condition;
+mod file_or;
 mod metadata;
 mod policy;
 mod reference;

@@ -15,16 +15,7 @@ pub(super) fn normal(relative: &str) -> Result<String, FileFault> {
     if relative.contains('\\') {
         return Err(outside(OutsideHow::Backslash));
     }
-    let mut parts = Vec::new();
-    for part in relative.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop().ok_or_else(|| outside(OutsideHow::Lexical))?;
-            }
-            part => parts.push(part),
-        }
-    }
+    let parts = steps(Vec::new(), relative).ok_or_else(|| outside(OutsideHow::Lexical))?;
     if parts.is_empty() {
         return Err(FileFault::NotRegular { path: relative.to_owned(), what: "a directory" });
     }
@@ -32,6 +23,18 @@ pub(super) fn normal(relative: &str) -> Result<String, FileFault> {
         return Err(FileFault::NotFound { path: relative.to_owned(), tried: Vec::new(), nearest: None });
     }
     Ok(parts.join("/"))
+}
+
+/// `relative` from the directory whose parts are `from`; `None` where that is above all of them.
+pub(crate) fn steps<'p>(mut from: Vec<&'p str>, relative: &'p str) -> Option<Vec<&'p str>> {
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(from.pop()?),
+            part => from.push(part),
+        }
+    }
+    Some(from)
 }
 
 /// A directory as a user typed it, for a message: with `/`, and empty for the current one.

@@ -4,6 +4,7 @@ mod rules;
 
 use serde_json::Number;
 
+use super::file_or::{FileOr, Words, Written, either, either_schema};
 use super::{Kind, Metadata, PolicyReference, Reference, SchemaObject, SideEffectClass, VersionTag};
 use crate::decode::{Count, Decode, Decoder, Refusal, document, keywords, none_refused};
 use crate::diagnostics::{Diagnostic, code};
@@ -94,47 +95,20 @@ pub enum Instructions {
     Text(Spanned<String>),
 }
 
+const INSTRUCTIONS: Words = Words {
+    owner: "`instructions`",
+    key: "text",
+    thing: "text",
+    help: "write the text under `text:`, or name its file with `ref:`",
+};
+
 impl Decode for Instructions {
     fn decode(node: &Node, cx: &mut Decoder<'_>) -> Option<Self> {
-        let fields = InstructionFields::decode(node, cx)?;
-        // A `version` that failed to decode would name another file.
-        if fields.version.is_none() && node.get("version").is_some() {
-            return None;
-        }
-        match (fields.reference, fields.text, fields.version) {
-            (Some(reference), None, version) => Some(Self::File { reference, version }),
-            (None, Some(text), None) => Some(Self::Text(text)),
-            (None, Some(_), Some(version)) => {
-                cx.push(
-                    Diagnostic::new(&code::EXCLUSIVE_FIELDS, "`version` belongs to `ref`, not to `text`")
-                        .label(version.span, "no file to choose")
-                        .help("remove `version`"),
-                );
-                None
-            }
-            (Some(reference), Some(text), _) => {
-                cx.push(
-                    Diagnostic::new(
-                        &code::EXCLUSIVE_FIELDS,
-                        "`instructions` holds `ref` or `text`, not both",
-                    )
-                    .label(reference.span, "one text")
-                    .label(text.span, "and another")
-                    .help("keep the one that is meant"),
-                );
-                None
-            }
-            (None, None, _) => {
-                if node.get("ref").is_none() && node.get("text").is_none() {
-                    cx.push(
-                        Diagnostic::new(&code::MISSING_FIELD, "`instructions` needs `ref` or `text`")
-                            .label(fields.span, "neither is here")
-                            .help("write the text under `text:`, or name its file with `ref:`"),
-                    );
-                }
-                None
-            }
-        }
+        let InstructionFields { reference, version, text, span, .. } = InstructionFields::decode(node, cx)?;
+        Some(match either(node, Written { reference, version, in_place: text, span }, &INSTRUCTIONS, cx)? {
+            FileOr::File { reference, version } => Self::File { reference, version },
+            FileOr::InPlace(text) => Self::Text(text),
+        })
     }
 }
 
@@ -144,11 +118,7 @@ impl schemars::JsonSchema for Instructions {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let fields = generator.subschema_for::<InstructionFields>();
-        schemars::json_schema!({
-            "allOf": [fields],
-            "oneOf": [{ "required": ["ref"] }, { "required": ["text"], "not": { "required": ["version"] } }]
-        })
+        either_schema(&generator.subschema_for::<InstructionFields>(), &INSTRUCTIONS)
     }
 }
 

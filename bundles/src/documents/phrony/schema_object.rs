@@ -1,8 +1,8 @@
 //! A schema object: exactly one of `ref` (with an optional `version`) and `inline`.
 
 use super::VersionTag;
+use super::file_or::{FileOr, Words, Written, either, either_schema};
 use crate::decode::{Decode, Decoder, document, none_refused};
-use crate::diagnostics::{Diagnostic, code};
 use crate::node::Node;
 use crate::source::{Span, Spanned};
 
@@ -14,7 +14,7 @@ document! {
         /// Part of the file's name.
         "version" => version: Option<Spanned<VersionTag>>,
         /// The schema itself.
-        "inline" => inline: Option<Node>,
+        "inline" => inline: Option<Spanned<Node>>,
     }
 }
 
@@ -48,49 +48,20 @@ impl SchemaObject {
     }
 }
 
+const WORDS: Words = Words {
+    owner: "a schema object",
+    key: "inline",
+    thing: "schema",
+    help: "put the schema under `inline:`, or name its file with `ref:`",
+};
+
 impl Decode for SchemaObject {
     fn decode(node: &Node, cx: &mut Decoder<'_>) -> Option<Self> {
-        let fields = SchemaFields::decode(node, cx)?;
-        // A `version` that failed to decode would name another file.
-        if fields.version.is_none() && node.get("version").is_some() {
-            return None;
-        }
-        let span = fields.span;
-        match (fields.reference, fields.inline, fields.version) {
-            (Some(reference), None, version) => Some(Self::File { reference, version, span }),
-            (None, Some(schema), None) => Some(Self::Inline { schema, span }),
-            (None, Some(_), Some(version)) => {
-                cx.push(
-                    Diagnostic::new(&code::EXCLUSIVE_FIELDS, "`version` belongs to `ref`, not to `inline`")
-                        .label(version.span, "no file to choose")
-                        .help("remove `version`"),
-                );
-                None
-            }
-            (Some(reference), Some(inline), _) => {
-                cx.push(
-                    Diagnostic::new(
-                        &code::EXCLUSIVE_FIELDS,
-                        "a schema object holds `ref` or `inline`, not both",
-                    )
-                    .label(reference.span, "one schema")
-                    .label(inline.span, "and another")
-                    .help("keep the one that is meant"),
-                );
-                None
-            }
-            (None, None, _) => {
-                // A `ref` or `inline` that failed to decode has been reported already.
-                if node.get("ref").is_none() && node.get("inline").is_none() {
-                    cx.push(
-                        Diagnostic::new(&code::MISSING_FIELD, "a schema object needs `ref` or `inline`")
-                            .label(span, "neither is here")
-                            .help("put the schema under `inline:`, or name its file with `ref:`"),
-                    );
-                }
-                None
-            }
-        }
+        let SchemaFields { reference, version, inline, span, .. } = SchemaFields::decode(node, cx)?;
+        Some(match either(node, Written { reference, version, in_place: inline, span }, &WORDS, cx)? {
+            FileOr::File { reference, version } => Self::File { reference, version, span },
+            FileOr::InPlace(schema) => Self::Inline { schema: schema.value, span },
+        })
     }
 }
 
@@ -100,10 +71,6 @@ impl schemars::JsonSchema for SchemaObject {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let fields = generator.subschema_for::<SchemaFields>();
-        schemars::json_schema!({
-            "allOf": [fields],
-            "oneOf": [{ "required": ["ref"] }, { "required": ["inline"], "not": { "required": ["version"] } }]
-        })
+        either_schema(&generator.subschema_for::<SchemaFields>(), &WORDS)
     }
 }

@@ -302,6 +302,14 @@ pub(crate) fn is_document(node: &Node) -> bool {
     has("apiVersion") || (has("kind") && (has("metadata") || has("spec"))) || (has("metadata") && has("spec"))
 }
 
+/// What a document says it is; `None` where that cannot be read.
+pub(crate) fn claimed(node: &Node) -> Option<(Kind, LogicalId)> {
+    let text = |pointer: &str| node.pointer(pointer).and_then(Node::as_str);
+    let kind = Kind::from_word(text("/kind")?)?;
+    let (namespace, name) = (text("/metadata/namespace")?, text("/metadata/name")?);
+    Some((kind, LogicalId::new(namespace.parse().ok()?, name.parse().ok()?)))
+}
+
 fn is_kind(node: &Node, kind: Kind) -> bool {
     node.get("kind").and_then(Node::as_str) == Some(kind.as_str())
 }
@@ -338,13 +346,7 @@ impl Bundle {
 
     /// Notes a document that could not be lowered.
     fn refuse(&mut self, node: &Node) {
-        let text = |pointer: &str| node.pointer(pointer).and_then(Node::as_str);
-        let read = || {
-            let kind = Kind::from_word(text("/kind")?)?;
-            let (namespace, name) = (text("/metadata/namespace")?, text("/metadata/name")?);
-            Some((kind, LogicalId::new(namespace.parse().ok()?, name.parse().ok()?)))
-        };
-        match read() {
+        match claimed(node) {
             Some(key) => drop(self.refused.insert(key)),
             None => self.has_unknown = true,
         }

@@ -363,13 +363,10 @@ fn index_directory(
 
 /// Kind, id and version of a document. Where they cannot be read, reading it in full says why.
 fn header(session: &mut Session, node: &Node) -> Option<(Kind, LogicalId, Version, Span)> {
-    let text = |pointer: &str| node.pointer(pointer).and_then(Node::as_str);
     let read = || {
-        let kind = Kind::from_word(text("/kind")?)?;
-        let id =
-            LogicalId::new(text("/metadata/namespace")?.parse().ok()?, text("/metadata/name")?.parse().ok()?);
-        let version = text("/metadata/version")?.parse().ok()?;
-        Some((kind, id, version, node.pointer("/metadata/version")?.span))
+        let (kind, id) = crate::bundle::claimed(node)?;
+        let version = node.pointer("/metadata/version")?;
+        Some((kind, id, version.as_str()?.parse().ok()?, version.span))
     };
     let header = read();
     if header.is_none() {

@@ -16,7 +16,7 @@ mod check;
 use std::cmp::Ordering;
 use std::fmt;
 
-use bailiwick_bundles::Digest;
+use bailiwick_bundles::{Digest, escape};
 use serde_json::{Number, Value};
 
 pub(crate) use check::is_canonical;
@@ -173,7 +173,7 @@ struct Refusal {
 
 impl Refusal {
     fn below(mut self, segment: &str) -> Self {
-        self.path.push(segment.replace('~', "~0").replace('/', "~1"));
+        self.path.push(escape(segment).into_owned());
         self
     }
 

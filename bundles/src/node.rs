@@ -150,7 +150,8 @@ impl Node {
         }
     }
 
-    /// The same value without places.
+    /// The same value without places. Members are sorted, whatever order maps of the JSON library keep: what is made of
+    /// a value must not depend on the order in which somebody wrote it.
     pub fn to_json(&self) -> serde_json::Value {
         use serde_json::Value;
         match &self.value {
@@ -160,7 +161,11 @@ impl Node {
             NodeValue::String(text) => Value::String(text.text.clone()),
             NodeValue::Sequence(items) => Value::Array(items.iter().map(Self::to_json).collect()),
             NodeValue::Mapping(entries) => {
-                Value::Object(entries.iter().map(|(key, node)| (key.value.clone(), node.to_json())).collect())
+                let mut members: Vec<&(Spanned<String>, Self)> = entries.iter().collect();
+                members.sort_unstable_by(|(a, _), (b, _)| a.value.cmp(&b.value));
+                Value::Object(
+                    members.into_iter().map(|(key, node)| (key.value.clone(), node.to_json())).collect(),
+                )
             }
         }
     }

@@ -26,6 +26,8 @@ use args::{Command, Format};
 
 /// What a command sees of the world.
 pub struct Io<'a> {
+    /// Where data comes from that no file holds.
+    pub stdin: &'a mut dyn std::io::Read,
     /// For data.
     pub stdout: &'a mut dyn Write,
     /// For everything else.
@@ -92,11 +94,12 @@ fn usage(error: &clap::Error, io: &mut Io<'_>) -> Result<u8, CliError> {
 }
 
 fn dispatch(cli: Cli, io: &mut Io<'_>) -> Result<u8, CliError> {
-    let Io { stdout, stderr, cwd, color, interactive, is_last } = io;
+    let Io { stdin, stdout, stderr, cwd, color, interactive, is_last } = io;
     let batch = matches!(&cli.command, Command::Narrow(args) if args.batch.is_some());
     let is_json = cli.format == Format::Json || batch;
     let mut plain = plain::Plain::new(&mut **stdout, is_json);
     let mut io = Io {
+        stdin: &mut **stdin,
         stdout: &mut plain,
         stderr: &mut **stderr,
         cwd: cwd.clone(),
@@ -112,6 +115,7 @@ fn dispatch(cli: Cli, io: &mut Io<'_>) -> Result<u8, CliError> {
         Command::Publish(args) => commands::publish(&mut context, &args),
         Command::Show(args) => commands::show(&mut context, &args),
         Command::Tree(args) => commands::tree(&mut context, &args),
+        Command::Decide(args) => commands::decide(&mut context, &args),
         Command::Why(args) => commands::why(&mut context, &args),
         Command::Narrow(args) => commands::narrow(&mut context, &args),
         Command::Verify(args) => commands::verify(&mut context, &args),

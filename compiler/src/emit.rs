@@ -7,22 +7,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_bundles::documents::phrony::Reference;
 use bailiwick_bundles::{Digest, SecretName};
 use bailiwick_narrowing::contract_form;
-use bailiwick_policy::PolicyId;
+use bailiwick_policy::{Decider, DeciderError, PolicyId};
 use bailiwick_snapshots::{
     Agent, Binding, CanonicalError, DocumentKey, FORMAT, Grant, PolicyReference, SideEffectCase, Snapshot,
     Tool, members_digest,
 };
 use serde_json::{Value, json};
 
+use crate::check::Checked;
 use crate::link::{LinkedAgent, LinkedBinding, Program};
 use crate::manifest::{Ask, ToolManifest};
-use crate::narrow::{Narrowed, NarrowedBinding};
+use crate::narrow::NarrowedBinding;
 
 /// Why a program has no snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum EmitError {
     /// A number cannot be written canonically, or a schema nests too deeply.
     Canonical(CanonicalError),
+    /// The policies of a binding have no text.
+    Policies(DeciderError),
     /// A key names one thing here and another in a closure that was published before.
     Clash {
         /// The key.
@@ -32,14 +35,21 @@ pub(crate) enum EmitError {
     },
 }
 
+impl From<DeciderError> for EmitError {
+    fn from(error: DeciderError) -> Self {
+        Self::Policies(error)
+    }
+}
+
 impl From<CanonicalError> for EmitError {
     fn from(error: CanonicalError) -> Self {
         Self::Canonical(error)
     }
 }
 
-/// The snapshot of `narrowed`.
-pub(crate) fn emit(narrowed: &Narrowed) -> Result<Snapshot, EmitError> {
+/// The snapshot of `checked`.
+pub(crate) fn emit(checked: &Checked) -> Result<Snapshot, EmitError> {
+    let narrowed = checked.narrowed();
     let program = narrowed.program();
     let mut snapshot = Snapshot {
         format: FORMAT,
@@ -56,8 +66,11 @@ pub(crate) fn emit(narrowed: &Narrowed) -> Result<Snapshot, EmitError> {
     for (key, tool) in &program.tools {
         snapshot.tools.insert(key.clone(), emit_tool(tool, program)?);
     }
-    for (agent, bindings) in program.agents.iter().zip(narrowed.bindings()) {
-        snapshot.agents.insert(agent.manifest.head.key(), emit_agent(agent, bindings, &snapshot)?);
+    for ((agent, bindings), deciders) in
+        program.agents.iter().zip(narrowed.bindings()).zip(checked.deciders())
+    {
+        let bindings: Vec<(&NarrowedBinding, &Decider)> = bindings.iter().zip(deciders).collect();
+        snapshot.agents.insert(agent.manifest.head.key(), emit_agent(agent, &bindings, &snapshot)?);
     }
     for frozen in &program.frozen {
         graft(&mut snapshot, frozen)?;
@@ -97,15 +110,15 @@ fn graft(snapshot: &mut Snapshot, frozen: &Snapshot) -> Result<(), EmitError> {
 
 fn emit_agent(
     agent: &LinkedAgent,
-    narrowed: &[NarrowedBinding],
+    checked: &[(&NarrowedBinding, &Decider)],
     snapshot: &Snapshot,
-) -> Result<Agent, CanonicalError> {
+) -> Result<Agent, EmitError> {
     let manifest = &agent.manifest;
     let bindings = agent
         .bindings
         .iter()
-        .zip(narrowed)
-        .map(|(binding, narrowed)| emit_binding(agent, binding, narrowed, snapshot))
+        .zip(checked)
+        .map(|(binding, checked)| emit_binding(agent, binding, *checked, snapshot))
         .collect::<Result<Vec<_>, _>>()?;
     let secrets: BTreeMap<SecretName, String> =
         manifest.secrets.iter().map(|(name, env, _)| (name.clone(), env.clone())).collect();
@@ -135,9 +148,9 @@ fn boundaries(head: &crate::manifest::Head) -> Vec<bailiwick_bundles::BoundaryId
 fn emit_binding(
     agent: &LinkedAgent,
     binding: &LinkedBinding,
-    narrowed: &NarrowedBinding,
+    (narrowed, decider): (&NarrowedBinding, &Decider),
     snapshot: &Snapshot,
-) -> Result<Binding, CanonicalError> {
+) -> Result<Binding, EmitError> {
     let tool = binding.tool.as_ref().and_then(|tool| snapshot.tools.get(&tool.head.key()));
     let description = binding.description.clone().or_else(|| tool.and_then(|tool| tool.description.clone()));
     let output_schema = tool.and_then(|tool| tool.output_schema.clone());
@@ -163,6 +176,7 @@ fn emit_binding(
         side_effect_class: narrowed.class,
         policies: binding.policies.clone(),
         not_concerned: binding.not_concerned.clone(),
+        cedar: decider.to_cedar()?,
         narrowing: narrowed.narrowing.clone(),
         contract,
         definition,

@@ -1,14 +1,16 @@
 //! The compiler: from a bundle of documents to one immutable snapshot, or to every fault at once.
 //!
 //! The stages are modules, in the order in which they run: `bundle` (reading), `lower`, `resolve`, `link`, `narrow`,
-//! `emit`. Nothing flows back. `pipeline` runs them; `cli` is a thin layer over it.
+//! `check` (policies), `emit`. Nothing flows back. `pipeline` runs them; `cli` is a thin layer over it.
 //!
 //! Not here: reading YAML and JSON (`bailiwick-bundles`), comparing schemas (`bailiwick-narrowing`), the store
 //! (`bailiwick-snapshots`).
 
 mod bundle;
 mod catalogs;
+mod check;
 pub mod cli;
+mod decide;
 mod emit;
 mod link;
 mod lock;

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use self::attach::Site;
 use crate::bundle::{Bundle, Named};
-use crate::manifest::{AgentManifest, Home, Manifest, ToolManifest};
+use crate::manifest::{AgentManifest, Home, Manifest, PolicyManifest, ToolManifest};
 use crate::origin::Origin;
 use crate::resolve::{Resolution, ResolvedAgent};
 use crate::session::Session;
@@ -45,6 +45,8 @@ pub struct Program {
     pub members: Vec<DocumentKey>,
     /// The policies that are attached, or the one that is published.
     pub policies: BTreeMap<PolicyId, PolicyRecord>,
+    /// Where those policies come from that a document is behind.
+    pub policy_manifests: BTreeMap<PolicyId, Arc<PolicyManifest>>,
     /// Secrets of the closure.
     pub secrets: BTreeMap<SecretName, String>,
     /// What was chosen.
@@ -90,14 +92,20 @@ pub struct LinkedBinding {
 /// Links a resolution. `None` where there is nothing to publish.
 pub(crate) fn link(session: &mut Session, bundle: &Bundle, resolution: Resolution) -> Outcome<Program> {
     let before = session.diagnostics.len();
-    let value =
-        Linker { session, policies: BTreeMap::new(), said: BTreeSet::new() }.program(bundle, resolution);
+    let value = Linker {
+        session,
+        policies: BTreeMap::new(),
+        policy_manifests: BTreeMap::new(),
+        said: BTreeSet::new(),
+    }
+    .program(bundle, resolution);
     Outcome::new(value, session.diagnostics.split_off(before))
 }
 
 struct Linker<'s> {
     session: &'s mut Session,
     policies: BTreeMap<PolicyId, PolicyRecord>,
+    policy_manifests: BTreeMap<PolicyId, Arc<PolicyManifest>>,
     /// Undefined boundaries that were warned of.
     said: BTreeSet<(BoundaryId, LogicalId)>,
 }
@@ -132,6 +140,7 @@ impl Linker<'_> {
             policy_paths,
             members: resolution.members,
             policies: self.policies,
+            policy_manifests: self.policy_manifests,
             secrets,
             pins,
         })

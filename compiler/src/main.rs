@@ -18,6 +18,7 @@ fn main() -> ExitCode {
     let mut stdout = std::io::BufWriter::new(std::io::stdout().lock());
     let mut stderr = std::io::BufWriter::new(std::io::stderr().lock());
     let mut io = Io {
+        stdin: &mut std::io::stdin(),
         stdout: &mut stdout,
         stderr: &mut stderr,
         cwd,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{Reference, SideEffectClass};
 use bailiwick_bundles::{BoundaryId, Digest, LogicalId, SchemaSource, SecretName, Version, WireName};
-use bailiwick_policy::Policy;
+use bailiwick_policy::{Policy, PreparedCondition};
 use bailiwick_snapshots::{DocumentKey, Evidence, Limits, Model, Output, Server};
 use serde_json::{Map, Value};
 
@@ -119,6 +119,21 @@ pub struct PolicyManifest {
     pub policy: Policy,
     /// The tool its scope names, and where.
     pub scope_origin: Origin,
+    /// Its condition, prepared; absent where it has none, or one that was refused.
+    pub condition: Option<PreparedCondition>,
+    /// Where its condition stands; the policy where it has none.
+    pub condition_origin: Origin,
+    /// Where each comparison of its condition stands, in the order written.
+    pub comparisons: Vec<ComparisonOrigin>,
+}
+
+/// Where a comparison stands.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparisonOrigin {
+    /// Its `field`.
+    pub field: Origin,
+    /// Its `op`.
+    pub op: Origin,
 }
 
 /// An Agent.

@@ -6,10 +6,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::bundle::{self, Bundle, Environment};
 use crate::catalogs::Catalogs;
+use crate::check::{self, Checked};
 use crate::emit::{EmitError, emit};
 use crate::link::link;
 use crate::lock::{self, LOCK_FILE, Lock};
-use crate::narrow::{Narrowed, narrow};
+use crate::narrow::narrow;
 use crate::resolve::{Choice, ResolveOptions, resolve};
 use crate::session::{ReadFile, Session};
 
@@ -34,7 +35,7 @@ pub struct Compiled {
     /// Their digest.
     pub digest: Digest,
     /// The program it was made from, for reports.
-    pub narrowed: Narrowed,
+    pub checked: Checked,
 }
 
 /// What is known of a bundle after resolving, whether or not it compiles.
@@ -73,7 +74,7 @@ pub struct OpenCatalogs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
     /// Every fault is known.
-    Narrowed,
+    Checked,
     /// There is a snapshot.
     Emitted,
 }
@@ -101,7 +102,7 @@ pub fn check(
     cwd: &Utf8Path,
     mode: &LockMode,
 ) {
-    stages(session, open, path, cwd, (mode, Until::Narrowed));
+    stages(session, open, path, cwd, (mode, Until::Checked));
 }
 
 fn stages(
@@ -201,19 +202,21 @@ fn run(
     let mut run = Run { resolved: Some(resolved), ..Run::default() };
     let Some(program) = program else { return run };
     let narrowed = narrow(session, program).drain_into(&mut session.diagnostics);
+    let checked =
+        narrowed.and_then(|narrowed| check::check(session, narrowed).drain_into(&mut session.diagnostics));
     let refused =
         session.diagnostics.iter().skip(before).any(|diagnostic| diagnostic.severity == Severity::Error);
-    let Some(narrowed) = narrowed.filter(|_| !refused) else { return run };
+    let Some(checked) = checked.filter(|_| !refused) else { return run };
     // Only where closures meet that were compiled apart can emitting find a fault of its own.
-    if until == Until::Narrowed && narrowed.program().frozen.is_empty() {
+    if until == Until::Checked && checked.narrowed().program().frozen.is_empty() {
         run.is_through = true;
         return run;
     }
-    let emitted = emit(&narrowed).and_then(|snapshot| Ok((snapshot.to_canonical()?, snapshot)));
+    let emitted = emit(&checked).and_then(|snapshot| Ok((snapshot.to_canonical()?, snapshot)));
     match emitted {
         Ok((bytes, snapshot)) => {
             let digest = Digest::of(&bytes);
-            run.compiled = Some(Compiled { snapshot, bytes, digest, narrowed });
+            run.compiled = Some(Compiled { snapshot, bytes, digest, checked });
             run.is_through = true;
         }
         Err(error) => session.push(emit_diagnostic(&error)),
@@ -226,6 +229,8 @@ fn emit_diagnostic(error: &EmitError) -> Diagnostic {
         EmitError::Canonical(CanonicalError::TooDeep { .. }) => {
             Diagnostic::new(&code::TOO_DEEP, error_text(error)).help("nest less deeply")
         }
+        EmitError::Policies(_) => Diagnostic::new(&code::INVALID_CONDITION, error_text(error))
+            .help("write the conditions more simply"),
         EmitError::Canonical(_) => Diagnostic::new(&code::INEXACT_NUMBER, error_text(error)),
         EmitError::Clash { .. } => Diagnostic::new(&code::DUPLICATE_DOCUMENT, error_text(error))
             .help("give the document of the bundle another id or version, or publish the other closure anew"),
@@ -234,6 +239,7 @@ fn emit_diagnostic(error: &EmitError) -> Diagnostic {
 
 fn error_text(error: &EmitError) -> String {
     match error {
+        EmitError::Policies(error) => error.to_string(),
         EmitError::Canonical(error) => error.to_string(),
         EmitError::Clash { key, published } => {
             format!("`{key}` is one thing in this closure and another in published `{published}`")

@@ -2,11 +2,16 @@
 //!
 //! A path that exists is compiled; `ns.name@1.2.0`, `ns.name@sha256:…` and `sha256:…` are looked up in the store.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use bailiwick_bundles::{Diagnostic, Digest, LogicalId, code, nearest};
+use bailiwick_policy::PolicyId;
 use bailiwick_snapshots::{Entry, Snapshot, Store};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::bundle::Environment;
+use crate::manifest::PolicyManifest;
 use crate::pipeline::{Compiled, LockMode, OpenCatalogs, compile};
 use crate::session::Session;
 use crate::store::{find_diagnostic, read_snapshot, relabelled, store_diagnostic};
@@ -18,6 +23,8 @@ pub(crate) struct Loaded {
     pub snapshot: Snapshot,
     /// The digest of its canonical bytes.
     pub digest: Digest,
+    /// The documents behind its policies, where it was compiled from files.
+    pub policies: BTreeMap<PolicyId, Arc<PolicyManifest>>,
 }
 
 /// Where the store is.
@@ -62,7 +69,8 @@ pub(crate) fn load(
         let mut open = OpenCatalogs::default();
         let compiled: Compiled =
             compile(session, &mut open, Utf8Path::new(text), cwd, &LockMode::Keep).compiled?;
-        return Some(Loaded { snapshot: compiled.snapshot, digest: compiled.digest });
+        let policies = compiled.checked.narrowed().program().policy_manifests.clone();
+        return Some(Loaded { snapshot: compiled.snapshot, digest: compiled.digest, policies });
     }
     let environment = Environment::find(session, cwd, cwd);
     let place = store_place(named, &environment, cwd);
@@ -79,7 +87,7 @@ pub(crate) fn load(
             if is_other || (!text.starts_with("sha256:") && id.to_string() != called) {
                 return Err(relabelled(&snapshot, text));
             }
-            Ok(Loaded { snapshot, digest })
+            Ok(Loaded { snapshot, digest, policies: BTreeMap::new() })
         });
     match found {
         Ok(loaded) => Some(loaded),

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::Reference;
 use bailiwick_bundles::{Constraint, Digest, SchemaSource};
-use bailiwick_policy::{Policy, PolicyId};
+use bailiwick_policy::{Condition, Policy, PolicyId, PreparedCondition};
 use bailiwick_snapshots::{ArtifactKind, DocumentKey, PolicyRecord, Snapshot, Tool};
 
-use crate::manifest::{Ask, Head, Home, Manifest, PolicyManifest, SideEffectCase, ToolManifest};
+use crate::manifest::{
+    Ask, ComparisonOrigin, Head, Home, Manifest, PolicyManifest, SideEffectCase, ToolManifest,
+};
 use crate::origin::Origin;
 
 /// What a snapshot is to a bundle that refers to it.
@@ -101,9 +103,16 @@ fn thaw_tool(key: &DocumentKey, tool: Tool, catalog: &Arc<str>) -> Result<Manife
 fn thaw_policy(key: &DocumentKey, record: PolicyRecord, catalog: &Arc<str>) -> Result<Manifest, String> {
     let policy: Policy = record.rule;
     let content_hash = policy.content_hash.ok_or("a policy has no `content_hash`")?;
+    let condition = policy.conditions.as_ref().map(PreparedCondition::new).transpose();
+    let condition = condition.map_err(|error| error.to_string())?;
+    let nowhere = ComparisonOrigin { field: Origin::NOWHERE, op: Origin::NOWHERE };
+    let comparisons = policy.conditions.iter().flat_map(Condition::comparisons).map(|_| nowhere).collect();
     Ok(Manifest::Policy(Arc::new(PolicyManifest {
         head: head(key, record.evidence, content_hash, policy.implements.clone(), catalog),
         policy,
         scope_origin: Origin::NOWHERE,
+        condition,
+        condition_origin: Origin::NOWHERE,
+        comparisons,
     })))
 }

@@ -52,13 +52,18 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 impl Condition {
     /// The field of every comparison, in the order written.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.comparisons().map(|comparison| comparison.field.as_str())
+    }
+
+    /// Every comparison, in the order written.
+    pub fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
         let mut pending = vec![self];
         std::iter::from_fn(move || {
             loop {
                 match pending.pop()? {
                     Self::All { all: inner } | Self::Any { any: inner } => pending.extend(inner.iter().rev()),
                     Self::Not { not } => pending.push(not),
-                    Self::Leaf(comparison) => return Some(comparison.field.as_str()),
+                    Self::Leaf(comparison) => return Some(comparison),
                 }
             }
         })

@@ -37,7 +37,7 @@ use bailiwick_bundles::documents::phrony::{
     AuthScheme, DelegateResult, OnInvalid, OnLimit, OutputFormat, ReasoningEffort, SideEffectClass, Transport,
 };
 use bailiwick_bundles::{BoundaryId, Digest, LogicalId, Name, SecretName, Version, WireName};
-use bailiwick_policy::{Attachment, Policy, PolicyId};
+use bailiwick_policy::{Attachment, CedarText, Policy, PolicyId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
@@ -237,6 +237,8 @@ pub struct Binding {
     /// Policies of the agent whose conditions name no argument that the binding has, sorted; they do not apply here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_concerned: Vec<PolicyId>,
+    /// The policies here as Cedar, for people and for other engines; made from `policies` and `input_schema`.
+    pub cedar: CedarText,
     /// How it is known that the binding narrows.
     pub narrowing: Narrowing,
     /// What is enforced.

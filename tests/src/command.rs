@@ -30,6 +30,7 @@ where
 {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut io = Io {
+        stdin: &mut std::io::empty(),
         stdout: &mut stdout,
         stderr: &mut stderr,
         cwd: cwd.to_owned(),

@@ -127,9 +127,16 @@ codes! {
     SIDE_EFFECT_WIDENED = "narrow" "side-effect-widened" Error;
     UNDECIDED = "narrow" "undecided" Error;
     WIDENED = "narrow" "widened" Error;
+    ABSENT_FIELD = "policy" "absent-field" Note;
     ALLOW_WITHOUT_SCOPE = "policy" "allow-without-scope" Error;
+    ALWAYS_HOLDS = "policy" "always-holds" Warning;
     INVALID_CONDITION = "policy" "invalid-condition" Error;
+    MISMATCHED_TYPE = "policy" "mismatched-type" Error;
+    NEVER_HOLDS = "policy" "never-holds" Warning;
+    NO_CALL_PASSES = "policy" "no-call-passes" Warning;
+    NO_SUCH_FIELD = "policy" "no-such-field" Error;
     NOT_CONCERNED = "policy" "not-concerned" Note;
+    UNDECLARED_FIELD = "policy" "undeclared-field" Warning;
     UNDEFINED_BOUNDARY = "policy" "undefined-boundary" Warning;
     UNKNOWN_SCOPE = "policy" "unknown-scope" Error;
     CONTENT_TAKEN = "publish" "content-taken" Error;

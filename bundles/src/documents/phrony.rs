@@ -3,6 +3,7 @@
 mod agent;
 mod bundle;
 mod condition;
+mod field;
 mod file_or;
 mod metadata;
 mod policy;
@@ -16,7 +17,8 @@ pub use agent::{
     ReasoningEffort, Secret, Secrets, Transport,
 };
 pub use bundle::{BundleDocument, BundleSpec};
-pub use condition::{ConditionDoc, Leaf, Operator};
+pub use condition::{ConditionDoc, DISPATCH_VALUES, Leaf, Operator};
+pub use field::{Field, FieldError, FieldPath, Step};
 pub use metadata::{Framework, Frameworks, Governance, Metadata, StringMap};
 pub use policy::{
     DecisionDoc, DecisionType, OnModify, OnReject, PolicyDocument, PolicySpec, Scope, Timeout, TimeoutDefault,

@@ -1,5 +1,6 @@
 //! What can be written on the command line. Doc comments are the help.
 
+use bailiwick_policy::Phase;
 use camino::Utf8PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
@@ -43,6 +44,8 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// Print what a snapshot is made of, as a tree.
     Tree(SourceArgs),
+    /// Say what happens to one call: whether it may be made, needs approvals, or is denied.
+    Decide(DecideArgs),
     /// Say why a version was pinned: who asked, and what was passed over.
     Why(WhyArgs),
     /// Compare two JSON Schemas: is everything that INNER accepts accepted by OUTER?
@@ -109,6 +112,25 @@ pub(super) struct ShowArgs {
     /// where several agents have it).
     #[arg(value_name = "PART")]
     pub(super) part: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DecideArgs {
+    /// A bundle's path, `namespace.name@version`, `namespace.name@sha256:…`, or `sha256:` and at least 12 digits.
+    #[arg(value_name = "SOURCE")]
+    pub(super) source: String,
+    /// The agent, which may be left out where there is one, and the name under which it calls the tool.
+    #[arg(value_name = "[AGENT] TOOL", num_args = 1..=2, required = true)]
+    pub(super) names: Vec<String>,
+    /// The arguments: a file with a JSON object, `-` for standard input, or the object itself.
+    #[arg(long, value_name = "FILE")]
+    pub(super) args: String,
+    /// When the call is decided: `call`, or how its dispatch went wrong, such as `dispatch:indeterminate`.
+    #[arg(long, value_name = "PHASE", default_value = "call")]
+    pub(super) phase: Phase,
+    /// Name every policy that was considered, what decided it, and where that is written.
+    #[arg(long)]
+    pub(super) explain: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! One module per command.
 
 mod check;
+mod decide;
 mod init;
 mod lock;
 mod meta;
@@ -11,6 +12,7 @@ mod verify;
 mod why;
 
 pub(super) use check::check;
+pub(super) use decide::decide;
 pub(super) use init::init;
 pub(super) use lock::lock;
 pub(super) use meta::{completions, explain, man, schema};

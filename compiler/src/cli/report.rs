@@ -9,9 +9,11 @@ use super::CliError;
 /// Raised when a field changes its meaning or goes away.
 pub(super) const SCHEMA_VERSION: u64 = 1;
 
-/// Prints a value, indented, with a line end.
+/// Prints a value, indented, its members sorted, with a line end.
 pub(super) fn write_json(out: &mut dyn Write, value: &Value) -> Result<(), CliError> {
-    let mut text = serde_json::to_string_pretty(value).map_err(std::io::Error::other)?;
+    let mut value = value.clone();
+    value.sort_all_objects();
+    let mut text = serde_json::to_string_pretty(&value).map_err(std::io::Error::other)?;
     text.push('\n');
     out.write_all(text.as_bytes())?;
     Ok(())

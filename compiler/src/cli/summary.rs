@@ -1,6 +1,6 @@
 //! Short words for what a snapshot holds.
 
-use bailiwick_policy::{Policy, describe};
+use bailiwick_policy::{AttachedBy, Policy, describe};
 use bailiwick_snapshots::{Binding, Grant, InputNarrowing, Snapshot};
 use serde_json::Value;
 
@@ -38,6 +38,17 @@ pub(super) fn decision(snapshot: &Snapshot, binding: &Binding) -> String {
         .map(|record| &record.rule)
         .collect();
     describe(policies)
+}
+
+/// How a policy came to a binding.
+pub(super) fn attached_by(by: &AttachedBy) -> String {
+    match by {
+        AttachedBy::Tool => "the tool's defaults".to_owned(),
+        AttachedBy::Binding => "the binding".to_owned(),
+        AttachedBy::Agent => "the agent's defaults".to_owned(),
+        AttachedBy::AgentBoundary(boundary) => format!("boundary {boundary} of the agent"),
+        AttachedBy::ToolBoundary(boundary) => format!("boundary {boundary} of the tool"),
+    }
 }
 
 /// How a binding relates to its contract: `input: severity 1…5 → 1…4 (proven); class read_only (same)`.

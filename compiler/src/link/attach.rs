@@ -83,15 +83,6 @@ impl Linker<'_> {
             }
             return;
         }
-        if policy.policy.allow.is_some() && !has_one_argument(site) {
-            let message = format!(
-                "`{}` lists values of one argument, and `{}` has several or none",
-                policy.head.id, site.id
-            );
-            let diagnostic = Diagnostic::new(&code::INVALID_CONDITION, message);
-            let diagnostic = self.session.label(diagnostic, policy.scope_origin, "which argument?");
-            self.session.push(diagnostic.help("write `conditions` with `field`, `op: in` and `value`"));
-        }
         self.keep(policy);
         attached.here.insert(Attachment { by, policy: policy.policy.id.clone() });
     }
@@ -155,6 +146,7 @@ impl Linker<'_> {
     }
 
     pub(super) fn keep(&mut self, policy: &Arc<PolicyManifest>) {
+        self.policy_manifests.entry(policy.policy.id.clone()).or_insert_with(|| Arc::clone(policy));
         self.policies.entry(policy.policy.id.clone()).or_insert_with(|| PolicyRecord {
             rule: policy.policy.clone(),
             evidence: policy.head.evidence.clone(),
@@ -237,12 +229,6 @@ fn concerns_arguments(policy: &Policy, site: &Site<'_>) -> bool {
         let name = field.split(['.', '[']).next().unwrap_or(field);
         field.starts_with("dispatch.") || field.starts_with("phrony.") || declared.contains(name)
     })
-}
-
-/// Whether the contract declares exactly one argument, so that a list of values has one meaning.
-fn has_one_argument(site: &Site<'_>) -> bool {
-    let [own, contract] = site.schemas;
-    contract.or(own).and_then(arguments).is_some_and(|arguments| arguments.len() == 1)
 }
 
 /// Keywords beside which `properties` and `required` name all arguments that a schema declares.

@@ -1,13 +1,15 @@
 //! `kind: Policy`.
 
-use bailiwick_bundles::Node;
-use bailiwick_bundles::documents::phrony::{self, ConditionDoc, DecisionDoc, PolicyDocument};
-use bailiwick_policy::{Comparison, Condition, Decision, Policy, PolicyId, Scope, Timeout};
+use bailiwick_bundles::documents::phrony::{self, ConditionDoc, DecisionDoc, Leaf, PolicyDocument};
+use bailiwick_bundles::{Diagnostic, Node, code};
+use bailiwick_policy::{
+    Comparison, Condition, ConditionError, Decision, Policy, PolicyId, PreparedCondition, Scope, Timeout,
+};
 
 use serde_json::Value;
 
 use super::{Content, Place, head, value};
-use crate::manifest::PolicyManifest;
+use crate::manifest::{ComparisonOrigin, PolicyManifest};
 use crate::session::Session;
 
 pub(super) fn lower(
@@ -34,8 +36,49 @@ pub(super) fn lower(
         implements,
         content_hash: Some(head.content_hash),
     };
+    let written = spec.conditions.as_ref().map_or_else(Vec::new, ConditionDoc::leaves);
+    if let Some(condition) = &policy.conditions {
+        for (comparison, leaf) in condition.comparisons().zip(&written) {
+            refuse(session, comparison, leaf);
+        }
+    }
+    let prepared = policy.conditions.as_ref().and_then(|condition| PreparedCondition::new(condition).ok());
     let scope_span = spec.scope.as_ref().map_or(document.metadata.name.span, |scope| scope.span);
-    Some(PolicyManifest { head, policy, scope_origin: session.origin(scope_span) })
+    let condition_span = spec.conditions.as_ref().map_or(document.metadata.name.span, ConditionDoc::span);
+    let comparisons = written.iter().map(|leaf| ComparisonOrigin {
+        field: session.origin(leaf.field.span),
+        op: session.origin(leaf.op.span),
+    });
+    let comparisons = comparisons.collect();
+    Some(PolicyManifest {
+        head,
+        policy,
+        scope_origin: session.origin(scope_span),
+        condition: prepared,
+        condition_origin: session.origin(condition_span),
+        comparisons,
+    })
+}
+
+/// Says what reading cannot see of a comparison: whether its expression and its numbers can be used.
+fn refuse(session: &mut Session, comparison: &Comparison, leaf: &Leaf) {
+    let Err(error) = comparison.check() else { return };
+    let span = leaf.value.as_ref().map_or(leaf.span, |value| value.span);
+    let help = match &error {
+        ConditionError::Pattern(_) => {
+            "write an expression without look-around and back-references, and with small repetitions"
+        }
+        ConditionError::Number(_) => {
+            "write a number within ±9007199254740992, with at most 18 decimal places"
+        }
+        // Reading has said so.
+        ConditionError::Field(_)
+        | ConditionError::Value(..)
+        | ConditionError::TooDeep
+        | ConditionError::TooManyTerms
+        | ConditionError::Empty => return,
+    };
+    session.push(Diagnostic::new(&code::INVALID_CONDITION, error.to_string()).label(span, "here").help(help));
 }
 
 fn condition(document: &ConditionDoc) -> Condition {

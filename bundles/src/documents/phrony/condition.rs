@@ -3,6 +3,7 @@
 //! A leaf is `field`, `op`, `value`; an inner node is exactly one of `all`, `any`, `not`. Anything else is a fault:
 //! a condition that is half understood would make a policy apply to calls it does not mean, or not apply at all.
 
+use super::field::Field;
 use crate::decode::{Decode, Decoder, document, keywords, none_refused, refuse_ambiguous};
 use crate::diagnostics::{Diagnostic, code};
 use crate::node::{Node, NodeValue};
@@ -87,7 +88,66 @@ keywords! {
     }
 }
 
+/// How many conditions may be inside each other: what Cedar evaluates without regard to the stack it is called on.
+const MAX_CONDITION_DEPTH: usize = 32;
+
+/// How many comparisons a condition may have.
+const MAX_TERMS: usize = 256;
+
 impl ConditionDoc {
+    /// Says where a condition is deeper or longer than what is evaluated.
+    pub(super) fn check_size(&self, cx: &mut Decoder<'_>) {
+        let mut n_terms = 0;
+        let mut pending = vec![(self, 1)];
+        while let Some((condition, depth)) = pending.pop() {
+            if depth > MAX_CONDITION_DEPTH {
+                cx.push(
+                    Diagnostic::new(
+                        &code::INVALID_CONDITION,
+                        format!("more than {MAX_CONDITION_DEPTH} conditions inside each other"),
+                    )
+                    .label(condition.span(), "one too many")
+                    .help("flatten it: `all` in `all` and `any` in `any` are one list"),
+                );
+                return;
+            }
+            match condition {
+                Self::All(inner, _) | Self::Any(inner, _) => {
+                    pending.extend(inner.iter().rev().map(|inner| (inner, depth + 1)));
+                }
+                Self::Not(inner, _) => pending.push((inner, depth + 1)),
+                Self::Leaf(leaf) => {
+                    n_terms += 1;
+                    if n_terms > MAX_TERMS {
+                        cx.push(
+                            Diagnostic::new(
+                                &code::INVALID_CONDITION,
+                                format!("more than {MAX_TERMS} comparisons in one condition"),
+                            )
+                            .label(leaf.span, "one too many")
+                            .help("compare with a list by `in`, or divide the policy"),
+                        );
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every comparison, in the order written.
+    pub fn leaves(&self) -> Vec<&Leaf> {
+        let mut leaves = Vec::new();
+        let mut pending = vec![self];
+        while let Some(condition) = pending.pop() {
+            match condition {
+                Self::All(inner, _) | Self::Any(inner, _) => pending.extend(inner.iter().rev()),
+                Self::Not(inner, _) => pending.push(inner),
+                Self::Leaf(leaf) => leaves.push(leaf),
+            }
+        }
+        leaves
+    }
+
     /// The whole condition.
     pub fn span(&self) -> Span {
         match self {
@@ -183,7 +243,8 @@ fn decode_leaf(
         (Operator::Exists, None | Some(NodeValue::Bool(_))) => None,
         (Operator::Exists, Some(_)) => Some("`true`, `false`, or no `value`"),
         (_, None) => Some("a `value`"),
-        (Operator::In | Operator::NotIn, Some(NodeValue::Sequence(_))) => None,
+        (Operator::In | Operator::NotIn, Some(NodeValue::Sequence(items))) if !items.is_empty() => None,
+        (Operator::In | Operator::NotIn, Some(NodeValue::Sequence(_))) => Some("at least one value"),
         (Operator::In | Operator::NotIn, Some(_)) => Some("a list"),
         (Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte, Some(NodeValue::Number(_))) => None,
         (Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte, Some(_)) => Some("a number"),
@@ -199,28 +260,26 @@ fn decode_leaf(
         );
         return None;
     }
-    if let Some(value) = value.as_ref().filter(|_| DISPATCH_FIELDS.contains(&field.value.as_str())) {
-        check_dispatch(&field.value, op.value, value, cx);
-    }
-    if let Some(problem) = field_problem(&field.value) {
-        cx.push(
-            Diagnostic::new(
-                &code::INVALID_CONDITION,
-                format!("`{}` is no path into the arguments", field.value),
-            )
-            .label(field.span, problem)
-            .help("write names joined by dots, with `[*]` for the elements of a list: `items[*].price`"),
-        );
-        return None;
+    match field.value.parse() {
+        Ok(Field::Dispatch) => check_dispatch(&field.value, &op, value.as_ref(), cx),
+        Ok(Field::Argument(_)) => {}
+        Err(problem) => {
+            cx.push(
+                Diagnostic::new(
+                    &code::INVALID_CONDITION,
+                    format!("`{}` is no path into the arguments", field.value),
+                )
+                .label(field.span, problem.to_string())
+                .help("write names joined by dots, with `[*]` for the elements of a list: `items[*].price`"),
+            );
+            return None;
+        }
     }
     Some(ConditionDoc::Leaf(Leaf { field, op, value, span: node.span }))
 }
 
-/// Fields that are about the dispatch of a call, not about its arguments.
-const DISPATCH_FIELDS: [&str; 2] = ["dispatch.outcome", "phrony.dispatch.trigger"];
-
 /// What a dispatch field can be.
-const DISPATCH_VALUES: [&str; 5] = [
+pub const DISPATCH_VALUES: [&str; 5] = [
     "dispatch:no_handler",
     "dispatch:capacity_exhausted",
     "dispatch:lease_expired",
@@ -229,11 +288,31 @@ const DISPATCH_VALUES: [&str; 5] = [
 ];
 
 /// A value that a dispatch never has would make a rule that never applies.
-fn check_dispatch(field: &str, op: Operator, value: &Node, cx: &mut Decoder<'_>) {
-    let listed = match (op, value.as_sequence()) {
-        (Operator::In | Operator::NotIn, Some(items)) => items,
-        (Operator::Eq | Operator::Neq, _) => std::slice::from_ref(value),
-        _ => return,
+fn check_dispatch(field: &str, op: &Spanned<Operator>, value: Option<&Node>, cx: &mut Decoder<'_>) {
+    let listed = match (op.value, value) {
+        (Operator::Exists, _) | (_, None) => return,
+        (Operator::In | Operator::NotIn, Some(value)) => value.as_sequence().unwrap_or_default(),
+        (Operator::Eq | Operator::Neq, Some(value)) => std::slice::from_ref(value),
+        (
+            Operator::Gt
+            | Operator::Gte
+            | Operator::Lt
+            | Operator::Lte
+            | Operator::Matches
+            | Operator::Contains
+            | Operator::StartsWith
+            | Operator::EndsWith,
+            Some(_),
+        ) => {
+            cx.push(
+                Diagnostic::new(
+                    &code::INVALID_CONDITION,
+                    format!("`{field}` is one of a few words, and `{}` is not for those", op.value),
+                )
+                .label(op.span, "should be `eq`, `neq`, `in`, `not_in` or `exists`"),
+            );
+            return;
+        }
     };
     for item in listed {
         let text = item.as_str().unwrap_or_default();
@@ -248,25 +327,6 @@ fn check_dispatch(field: &str, op: Operator, value: &Node, cx: &mut Decoder<'_>)
             );
         }
     }
-}
-
-fn field_problem(field: &str) -> Option<&'static str> {
-    if field.is_empty() {
-        return Some("empty");
-    }
-    field.split('.').find_map(|step| {
-        let mut name = step;
-        while let Some(rest) = name.strip_suffix("[*]") {
-            name = rest;
-        }
-        if name.is_empty() {
-            Some("an empty step")
-        } else if name.contains(['[', ']']) {
-            Some("only `[*]` is known between brackets")
-        } else {
-            None
-        }
-    })
 }
 
 impl schemars::JsonSchema for ConditionDoc {

@@ -157,6 +157,9 @@ impl PolicyDocument {
     /// Checks what single fields cannot show.
     pub(super) fn check(&self, cx: &mut Decoder<'_>) {
         let spec = &self.spec;
+        if let Some(conditions) = &spec.conditions {
+            conditions.check_size(cx);
+        }
         if let Some(allow) = &spec.allow {
             allow.value.iter().for_each(|value| refuse_ambiguous(value, &mut cx.diagnostics));
             match &spec.scope {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::args::{Format, ShowArgs, SourceArgs};
 use super::super::report::write_json;
-use super::super::summary::{count, decision, grant, narrowing};
+use super::super::summary::{attached_by, count, decision, grant, narrowing};
 use super::super::{CliError, Context};
 use crate::source::{Loaded, load};
 
@@ -241,17 +241,6 @@ fn binding_text(snapshot: &Snapshot, agent: &DocumentKey, binding: &Binding) -> 
     text
 }
 
-fn attached_by(by: &bailiwick_policy::AttachedBy) -> String {
-    use bailiwick_policy::AttachedBy;
-    match by {
-        AttachedBy::Tool => "the tool's defaults".to_owned(),
-        AttachedBy::Binding => "the binding".to_owned(),
-        AttachedBy::Agent => "the agent's defaults".to_owned(),
-        AttachedBy::AgentBoundary(boundary) => format!("boundary {boundary} of the agent"),
-        AttachedBy::ToolBoundary(boundary) => format!("boundary {boundary} of the tool"),
-    }
-}
-
 fn tool_text(key: &DocumentKey, tool: &Tool) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "tool {key}");
@@ -287,7 +276,9 @@ fn policy_text(name: &str, record: &bailiwick_snapshots::PolicyRecord) -> String
 }
 
 fn indented(value: &Value) -> String {
-    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    let mut value = value.clone();
+    value.sort_all_objects();
+    let text = serde_json::to_string_pretty(&value).unwrap_or_default();
     text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
 

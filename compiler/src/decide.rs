@@ -1,0 +1,98 @@
+//! What a snapshot decides about one call.
+//!
+//! A decider is made from the rules and the effective schema that the snapshot carries, never from its Cedar text.
+
+use std::sync::Arc;
+
+use bailiwick_bundles::{Diagnostic, code, nearest};
+use bailiwick_narrowing::Schema;
+use bailiwick_policy::{AttachedBy, Decider, DeciderInput, Policy};
+use bailiwick_snapshots::{Agent, Binding, DocumentKey, Snapshot};
+
+/// A binding of a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound<'s> {
+    pub(crate) agent: &'s DocumentKey,
+    pub(crate) binding: &'s Binding,
+}
+
+/// The binding that the model of `agent` calls `tool`; of the only agent where none is named.
+pub(crate) fn find<'s>(
+    snapshot: &'s Snapshot,
+    agent: Option<&str>,
+    tool: &str,
+) -> Result<Bound<'s>, Diagnostic> {
+    let (key, agent) = find_agent(snapshot, agent)?;
+    let binding = agent.bindings.iter().find(|binding| binding.wire_name.as_str() == tool);
+    binding.map(|binding| Bound { agent: key, binding }).ok_or_else(|| {
+        let names: Vec<&str> = agent.bindings.iter().map(|binding| binding.wire_name.as_str()).collect();
+        let diagnostic =
+            Diagnostic::new(&code::SOURCE_NOT_FOUND, format!("`{}` calls nothing as `{tool}`", key.id));
+        diagnostic.help(help(tool, &names, "it calls nothing at all"))
+    })
+}
+
+fn find_agent<'s>(
+    snapshot: &'s Snapshot,
+    name: Option<&str>,
+) -> Result<(&'s DocumentKey, &'s Agent), Diagnostic> {
+    let ids: Vec<String> = snapshot.agents.keys().map(|key| key.id.to_string()).collect();
+    let names: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let identity = snapshot.identity.id();
+    let refuse = |message: String, asked: &str| {
+        let help = help(asked, &names, "publish an agent, and ask about that");
+        Err(Diagnostic::new(&code::SOURCE_NOT_FOUND, message).help(help))
+    };
+    let Some(name) = name else {
+        let mut agents = snapshot.agents.iter();
+        return match (agents.next(), agents.next()) {
+            (Some(only), None) => Ok(only),
+            (None, _) => refuse(format!("`{identity}` holds no agent"), ""),
+            (Some(_), Some(_)) => refuse(format!("`{identity}` holds several agents: which one?"), ""),
+        };
+    };
+    let is = |key: &DocumentKey| {
+        key.to_string() == name || key.id.to_string() == name || key.id.name().as_str() == name
+    };
+    let mut matching = snapshot.agents.iter().filter(|(key, _)| is(key));
+    match (matching.next(), matching.next()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => refuse(format!("`{identity}` holds no agent called `{name}`"), name),
+        (Some(_), Some(_)) => {
+            let keys: Vec<String> =
+                snapshot.agents.keys().filter(|key| is(key)).map(ToString::to_string).collect();
+            let message = format!("`{identity}` holds several agents called `{name}`");
+            Err(Diagnostic::new(&code::AMBIGUOUS_SOURCE, message)
+                .help(format!("name one of {}", keys.join(", "))))
+        }
+    }
+}
+
+fn help(asked: &str, names: &[&str], none: &str) -> String {
+    match (nearest(asked, names.iter().copied()), names) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, []) => none.to_owned(),
+        (None, names) => format!("there is {}", names.join(", ")),
+    }
+}
+
+/// What decides the calls of a binding. The error is in words: such a binding's calls are denied.
+pub(crate) fn decider(snapshot: &Snapshot, bound: Bound<'_>) -> Result<Decider, String> {
+    let Bound { agent, binding } = bound;
+    let input = Schema::compile(&binding.input_schema)
+        .map_err(|error| format!("the input schema at `{}`: {}", error.pointer, error.message))?;
+    let mut policies: Vec<(AttachedBy, &Policy)> = Vec::with_capacity(binding.policies.len());
+    for attachment in &binding.policies {
+        let record = snapshot.policies.get(&attachment.policy);
+        let record = record.ok_or_else(|| format!("the snapshot lacks `{}`", attachment.policy))?;
+        policies.push((attachment.by.clone(), &record.rule));
+    }
+    let agent = agent.id.to_string();
+    let input = DeciderInput {
+        agent: &agent,
+        tool: binding.wire_name.as_str(),
+        input: &Arc::new(input),
+        policies: &policies,
+    };
+    Decider::new(&input).map_err(|error| error.to_string())
+}

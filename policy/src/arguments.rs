@@ -1,0 +1,120 @@
+//! The arguments of a call, from the text that a model wrote.
+//!
+//! Read by the strict JSON reader: duplicate keys, numbers that a double does not hold, and more levels or bytes than
+//! are read anywhere else are refused. A text that is refused is a call that is denied.
+
+use bailiwick_bundles::{Diagnostic, MAX_BYTES, Node, NodeValue, SourceMap, read_json};
+use serde_json::Value;
+
+/// Reads the arguments of a call.
+///
+/// # Errors
+/// What is wrong with the text, in words, with line and column.
+pub fn read_arguments(text: &[u8]) -> Result<Value, Vec<String>> {
+    if text.len() > MAX_BYTES {
+        return Err(vec![format!("the arguments are {} bytes long, more than {MAX_BYTES}", text.len())]);
+    }
+    let Ok(text) = std::str::from_utf8(text) else {
+        return Err(vec!["the arguments are not UTF-8".to_owned()]);
+    };
+    let mut sources = SourceMap::new();
+    let mut found = Vec::new();
+    // Only where something is wrong is the text kept to count its lines.
+    let file = sources.add("arguments", "");
+    let node = read_json(file, text, &mut found);
+    if !found.is_empty() {
+        sources = SourceMap::new();
+        sources.add("arguments", text);
+    }
+    let mut faults: Vec<String> = found.iter().map(|fault| said(fault, &sources)).collect();
+    if let Some(node) = &node {
+        inexact(node, text, &mut faults);
+    }
+    match node {
+        Some(node) if faults.is_empty() => {
+            let value = node.to_json();
+            if value.is_object() {
+                Ok(value)
+            } else {
+                Err(vec!["the arguments are no JSON object".to_owned()])
+            }
+        }
+        _ if faults.is_empty() => Err(vec!["the arguments are no JSON".to_owned()]),
+        _ => Err(faults),
+    }
+}
+
+/// Digits that any number of a double can have and still be told from its neighbours.
+const SAFE_LENGTH: usize = 15;
+
+/// Refuses numbers whose digits are not those of the double that they are read as: a limit must not be passed in the
+/// digits that are lost.
+fn inexact(node: &Node, text: &str, faults: &mut Vec<String>) {
+    match &node.value {
+        NodeValue::Number(number) => {
+            let written = text.get(node.span.start as usize..node.span.end as usize).unwrap_or_default();
+            if written.len() > SAFE_LENGTH && digits(written) != digits(&number.to_string()) {
+                faults.push(format!("the arguments: `{number}` is written with more digits than are held"));
+            }
+        }
+        NodeValue::Sequence(items) => items.iter().for_each(|item| inexact(item, text, faults)),
+        NodeValue::Mapping(members) => members.iter().for_each(|(_, member)| inexact(member, text, faults)),
+        NodeValue::Null | NodeValue::Bool(_) | NodeValue::String(_) => {}
+    }
+}
+
+/// The significant digits of a number and its power of ten.
+fn digits(text: &str) -> Option<(String, i64)> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let mantissa = mantissa.trim_start_matches('-');
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let shown = all.trim_end_matches('0');
+    let n_zeros = i64::try_from(all.len() - shown.len()).ok()?;
+    let power = exponent.parse::<i64>().ok()? - i64::try_from(fraction.len()).ok()? + n_zeros;
+    let shown = shown.trim_start_matches('0');
+    Some((shown.to_owned(), if shown.is_empty() { 0 } else { power }))
+}
+
+fn said(fault: &Diagnostic, sources: &SourceMap) -> String {
+    let place = fault
+        .labels
+        .first()
+        .and_then(|label| sources.get(label.span.file).map(|file| file.line_column(label.span.start)));
+    match place {
+        Some(place) => {
+            format!("the arguments: {} (line {}, column {})", fault.message, place.line, place.column)
+        }
+        None => format!("the arguments: {}", fault.message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_held_as_it_is_written_or_refused() {
+        for text in [
+            "0.1",
+            "1e300",
+            "250.00000000000000000000",
+            "1.0e2",
+            "-0.000000000000000000001",
+            "123456789012.345",
+        ] {
+            assert!(read_arguments(format!("{{\"a\": {text}}}").as_bytes()).is_ok(), "{text}");
+        }
+        for text in [
+            "250.00000000000000001",
+            "0.1000000000000000055",
+            "9007199254740993",
+            "1e400",
+            "1e-400",
+            "01",
+            "-",
+        ] {
+            assert!(read_arguments(format!("{{\"a\": [{text}]}}").as_bytes()).is_err(), "{text}");
+        }
+    }
+}

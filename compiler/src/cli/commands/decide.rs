@@ -143,26 +143,28 @@ fn considered_text(text: &mut String, context: &Context<'_, '_>, loaded: &Loaded
     let by: Vec<String> = found.attached_by.iter().map(attached_by).collect();
     // A policy without conditions has no comparison to point at.
     let place = Place::of(context, loaded, &found.policy, None).filter(|_| found.clauses.is_empty());
-    let _ = writeln!(
-        text,
-        "  {head:<10}  {}  {}  by {}{}",
-        found.policy,
-        found.decision,
-        by.join(", "),
-        Place::words(place.as_ref()),
-    );
+    let line = format!("  {head:<10}  {}  {}  by {}", found.policy, found.decision, by.join(", "));
+    placed(text, &line, place.as_ref());
     for clause in &found.clauses {
         let value = clause.value.as_ref().map_or_else(|| "absent".to_owned(), short);
         let place = Place::of(context, loaded, &found.policy, Some(clause.at));
-        let _ = writeln!(
-            text,
-            "    {:<8}  {}  ({} is {value}){}",
-            truth_word(clause.truth),
-            clause.text,
-            clause.field,
-            Place::words(place.as_ref()),
-        );
+        let truth = truth_word(clause.truth);
+        let line = format!("    {truth:<8}  {}  ({} is {value})", clause.text, clause.field);
+        placed(text, &line, place.as_ref());
     }
+}
+
+/// A line and where what it tells was written: beside it where there is room, else below.
+fn placed(text: &mut String, line: &str, place: Option<&Place>) {
+    const WIDTH: usize = 100;
+    let Some(Place { file, line: row, column }) = place else {
+        let _ = writeln!(text, "{line}");
+        return;
+    };
+    let place = format!("{file}:{row}:{column}");
+    let gap =
+        if line.chars().count() + 2 + place.chars().count() <= WIDTH { "  " } else { "\n              " };
+    let _ = writeln!(text, "{line}{gap}{place}");
 }
 
 /// A value on one line of bearable length.
@@ -201,10 +203,6 @@ impl Place {
         let file = context.session.sources.get(span.file)?;
         let start = file.line_column(span.start);
         Some(Self { file: file.path().to_owned(), line: start.line, column: start.column })
-    }
-
-    fn words(place: Option<&Self>) -> String {
-        place.map_or_else(String::new, |place| format!("  {}:{}:{}", place.file, place.line, place.column))
     }
 
     fn write(self, object: &mut Map<String, Value>) {

@@ -10,22 +10,22 @@ use bailiwick_bundles::documents::phrony::DecisionType;
 use bailiwick_bundles::{Code, Diagnostic, Outcome, SchemaSource, Severity, code, did_you_mean};
 use bailiwick_narrowing::Schema;
 use bailiwick_policy::{
-    AttachedBy, ComparisonFault, Constancy, Decider, DeciderCompiler, DeciderInput, Policy, PolicyId,
-    PreparedCondition, Scope, comparison_faults, condition_of, constancy, none_meets, unknown_call,
+    AttachedBy, ComparisonFault, Constancy, Policy, PolicyId, PreparedCondition, Scope, comparison_faults,
+    condition_of, constancy, none_meets, unknown_call,
 };
 
-use crate::link::{LinkedAgent, LinkedBinding, Program};
+use crate::link::{LinkedBinding, Program};
 use crate::manifest::PolicyManifest;
 use crate::narrow::{Narrowed, NarrowedBinding};
 use crate::origin::Origin;
 use crate::session::Session;
 
-/// A program whose policies are known to make sense and to be decidable.
+/// A program whose policies make sense of the contracts that they are about.
 #[derive(Debug)]
 pub struct Checked {
     narrowed: Narrowed,
     /// By agent, by binding.
-    deciders: Vec<Vec<Decider>>,
+    inputs: Vec<Vec<Arc<Schema>>>,
 }
 
 impl Checked {
@@ -34,9 +34,9 @@ impl Checked {
         &self.narrowed
     }
 
-    /// What decides the calls of each binding, by agent and binding of the program.
-    pub fn deciders(&self) -> &[Vec<Decider>] {
-        &self.deciders
+    /// The effective input schemas, by agent and binding of the program.
+    pub fn inputs(&self) -> &[Vec<Arc<Schema>>] {
+        &self.inputs
     }
 }
 
@@ -44,8 +44,7 @@ impl Checked {
 pub(crate) fn check(session: &mut Session, narrowed: Narrowed) -> Outcome<Checked> {
     let before = session.diagnostics.len();
     let program = narrowed.program();
-    let mut deciders: Vec<Vec<Decider>> = Vec::with_capacity(program.agents.len());
-    let mut compiler = DeciderCompiler::default();
+    let mut inputs: Vec<Vec<Arc<Schema>>> = Vec::with_capacity(program.agents.len());
     for (agent, bindings) in program.agents.iter().zip(narrowed.bindings()) {
         let sites: Vec<Site<'_>> = agent
             .bindings
@@ -58,14 +57,11 @@ pub(crate) fn check(session: &mut Session, narrowed: Narrowed) -> Outcome<Checke
             checker.site(site);
         }
         checker.say_comparisons();
-        deciders.push(
-            sites.iter().filter_map(|site| compile(session, program, &mut compiler, (agent, site))).collect(),
-        );
+        inputs.push(sites.into_iter().map(|site| site.input).collect());
     }
     let is_whole =
-        deciders.iter().zip(narrowed.bindings()).all(|(made, bindings)| made.len() == bindings.len());
-    let value = is_whole.then_some(Checked { narrowed, deciders });
-    Outcome::new(value, session.diagnostics.split_off(before))
+        inputs.iter().zip(narrowed.bindings()).all(|(made, bindings)| made.len() == bindings.len());
+    Outcome::new(is_whole.then_some(Checked { narrowed, inputs }), session.diagnostics.split_off(before))
 }
 
 /// A binding, with what its policies are checked against.
@@ -122,6 +118,12 @@ impl<'p> Checker<'_, 'p> {
         let mut lists: Vec<&PreparedCondition> = Vec::new();
         for (policy, by) in &site.policies {
             let program = self.program;
+            // A list that is about no tool was refused when it was read.
+            if matches!((&policy.allow, &policy.scope), (Some(_), Some(Scope::Tool(_))))
+                && let Err(error) = condition_of(policy, site.input.value())
+            {
+                several_arguments(self.session, program, policy, site, &error);
+            }
             let Some(manifest) = program.policy_manifests.get(&policy.id) else { continue };
             let Some(condition) = &manifest.condition else { continue };
             let is_wide = by.iter().all(|by| matches!(by, AttachedBy::Agent | AttachedBy::AgentBoundary(_)))
@@ -135,11 +137,10 @@ impl<'p> Checker<'_, 'p> {
             if policy.decision.kind == DecisionType::Allow {
                 lists.push(condition);
             }
-            if fits {
+            // A call for which it is unknown is one for which it is not the same as for others.
+            let may_be_unknown = is_declared && self.absence(site, policy, manifest, condition);
+            if fits && !may_be_unknown {
                 self.constancy(site, policy, manifest, condition);
-            }
-            if is_declared {
-                self.absence(site, policy, manifest, condition);
             }
         }
         if !lists.is_empty() && none_meets(lists, &site.input) {
@@ -253,14 +254,15 @@ impl<'p> Checker<'_, 'p> {
         self.session.push(diagnostic.help(help));
     }
 
+    /// Says where calls without an argument are unknown to a condition.
     fn absence(
         &mut self,
         site: &Site<'p>,
         policy: &Policy,
         manifest: &PolicyManifest,
         condition: &PreparedCondition,
-    ) {
-        let Some((at, call)) = unknown_call(condition, &site.input) else { return };
+    ) -> bool {
+        let Some((at, call)) = unknown_call(condition, &site.input) else { return false };
         let field = field(policy, at);
         let wire_name = &site.binding.wire_name;
         let (message, help) = match policy.decision.kind {
@@ -281,6 +283,7 @@ impl<'p> Checker<'_, 'p> {
         let diagnostic = Diagnostic::new(&code::ABSENT_FIELD, message).example(call.to_string());
         let diagnostic = self.session.label(diagnostic, origin, "not required by the contract");
         self.session.push(diagnostic.help(help));
+        true
     }
 }
 
@@ -322,48 +325,6 @@ fn said(
             session
                 .label(Diagnostic::new(&code::MISMATCHED_TYPE, message), origin, "always unknown")
                 .help("use an operator and a value for the declared type")
-        }
-    }
-}
-
-/// Compiles the policies of a binding. A fault here is not the author's, and never passes.
-fn compile(
-    session: &mut Session,
-    program: &Program,
-    compiler: &mut DeciderCompiler,
-    (agent, site): (&LinkedAgent, &Site<'_>),
-) -> Option<Decider> {
-    let is_refused = |policy: &Policy| {
-        let manifest = program.policy_manifests.get(&policy.id);
-        policy.conditions.is_some() && manifest.is_some_and(|manifest| manifest.condition.is_none())
-    };
-    // What is wrong with its condition was said where that stands.
-    if site.policies.iter().any(|(policy, _)| is_refused(policy)) {
-        return None;
-    }
-    let wire_name = &site.binding.wire_name;
-    for (policy, _) in site.policies.iter().filter(|(policy, _)| policy.allow.is_some()) {
-        if let Err(error) = condition_of(policy, site.input.value()) {
-            // A list that is about no tool was refused when it was read.
-            if matches!(policy.scope, Some(Scope::Tool(_))) {
-                several_arguments(session, program, policy, site, &error);
-            }
-            return None;
-        }
-    }
-    let attached: Vec<(AttachedBy, &Policy)> =
-        site.policies.iter().flat_map(|(policy, by)| by.iter().map(|by| ((*by).clone(), *policy))).collect();
-    let agent = agent.manifest.head.id.to_string();
-    let input =
-        DeciderInput { agent: &agent, tool: wire_name.as_str(), input: &site.input, policies: &attached };
-    match compiler.compile(&input) {
-        Ok(decider) => Some(decider),
-        Err(error) => {
-            let diagnostic = Diagnostic::new(&code::INVALID_CONDITION, error.to_string());
-            let diagnostic =
-                session.label(diagnostic, site.binding.origin, "its policies cannot be compiled");
-            session.push(diagnostic.help("write the conditions more simply"));
-            None
         }
     }
 }

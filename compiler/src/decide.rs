@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bailiwick_bundles::{Diagnostic, code, nearest};
 use bailiwick_narrowing::Schema;
-use bailiwick_policy::{AttachedBy, Decider, DeciderInput, Policy};
+use bailiwick_policy::{AttachedBy, Decider, DeciderError, DeciderInput, Policy};
 use bailiwick_snapshots::{Agent, Binding, DocumentKey, Snapshot};
 
 /// A binding of a snapshot.
@@ -84,7 +84,7 @@ pub(crate) fn decider(snapshot: &Snapshot, bound: Bound<'_>) -> Result<Decider, 
     let mut policies: Vec<(AttachedBy, &Policy)> = Vec::with_capacity(binding.policies.len());
     for attachment in &binding.policies {
         let record = snapshot.policies.get(&attachment.policy);
-        let record = record.ok_or_else(|| format!("the snapshot lacks `{}`", attachment.policy))?;
+        let record = record.ok_or_else(|| DeciderError::missing(&attachment.policy).to_string())?;
         policies.push((attachment.by.clone(), &record.rule));
     }
     let agent = agent.id.to_string();

@@ -3,11 +3,14 @@
 //! Pure: no clock, no environment, no host path. The same program gives the same bytes on every machine.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::Reference;
 use bailiwick_bundles::{Digest, SecretName};
-use bailiwick_narrowing::contract_form;
-use bailiwick_policy::{Decider, DeciderError, PolicyId};
+use bailiwick_narrowing::{Schema, contract_form};
+use bailiwick_policy::{
+    AttachedBy, Attachment, CedarText, DeciderCompiler, DeciderError, DeciderInput, Policy, PolicyId,
+};
 use bailiwick_snapshots::{
     Agent, Binding, CanonicalError, DocumentKey, FORMAT, Grant, PolicyReference, SideEffectCase, Snapshot,
     Tool, members_digest,
@@ -66,11 +69,11 @@ pub(crate) fn emit(checked: &Checked) -> Result<Snapshot, EmitError> {
     for (key, tool) in &program.tools {
         snapshot.tools.insert(key.clone(), emit_tool(tool, program)?);
     }
-    for ((agent, bindings), deciders) in
-        program.agents.iter().zip(narrowed.bindings()).zip(checked.deciders())
-    {
-        let bindings: Vec<(&NarrowedBinding, &Decider)> = bindings.iter().zip(deciders).collect();
-        snapshot.agents.insert(agent.manifest.head.key(), emit_agent(agent, &bindings, &snapshot)?);
+    let mut compiler = DeciderCompiler::default();
+    for ((agent, bindings), inputs) in program.agents.iter().zip(narrowed.bindings()).zip(checked.inputs()) {
+        let bindings: Vec<(&NarrowedBinding, &Arc<Schema>)> = bindings.iter().zip(inputs).collect();
+        let emitted = emit_agent(agent, &bindings, &snapshot, &mut compiler)?;
+        snapshot.agents.insert(agent.manifest.head.key(), emitted);
     }
     for frozen in &program.frozen {
         graft(&mut snapshot, frozen)?;
@@ -110,15 +113,16 @@ fn graft(snapshot: &mut Snapshot, frozen: &Snapshot) -> Result<(), EmitError> {
 
 fn emit_agent(
     agent: &LinkedAgent,
-    checked: &[(&NarrowedBinding, &Decider)],
+    checked: &[(&NarrowedBinding, &Arc<Schema>)],
     snapshot: &Snapshot,
+    compiler: &mut DeciderCompiler,
 ) -> Result<Agent, EmitError> {
     let manifest = &agent.manifest;
     let bindings = agent
         .bindings
         .iter()
         .zip(checked)
-        .map(|(binding, checked)| emit_binding(agent, binding, *checked, snapshot))
+        .map(|(binding, checked)| emit_binding(agent, binding, *checked, (snapshot, &mut *compiler)))
         .collect::<Result<Vec<_>, _>>()?;
     let secrets: BTreeMap<SecretName, String> =
         manifest.secrets.iter().map(|(name, env, _)| (name.clone(), env.clone())).collect();
@@ -148,8 +152,8 @@ fn boundaries(head: &crate::manifest::Head) -> Vec<bailiwick_bundles::BoundaryId
 fn emit_binding(
     agent: &LinkedAgent,
     binding: &LinkedBinding,
-    (narrowed, decider): (&NarrowedBinding, &Decider),
-    snapshot: &Snapshot,
+    (narrowed, input): (&NarrowedBinding, &Arc<Schema>),
+    (snapshot, compiler): (&Snapshot, &mut DeciderCompiler),
 ) -> Result<Binding, EmitError> {
     let tool = binding.tool.as_ref().and_then(|tool| snapshot.tools.get(&tool.head.key()));
     let description = binding.description.clone().or_else(|| tool.and_then(|tool| tool.description.clone()));
@@ -176,12 +180,31 @@ fn emit_binding(
         side_effect_class: narrowed.class,
         policies: binding.policies.clone(),
         not_concerned: binding.not_concerned.clone(),
-        cedar: decider.to_cedar()?,
+        cedar: cedar(agent, binding, input, (snapshot, compiler))?,
         narrowing: narrowed.narrowing.clone(),
         contract,
         definition,
         extensions: binding.extensions.clone(),
     })
+}
+
+/// The policies of a binding as text: compiled, validated, and written.
+fn cedar(
+    agent: &LinkedAgent,
+    binding: &LinkedBinding,
+    input: &Arc<Schema>,
+    (snapshot, compiler): (&Snapshot, &mut DeciderCompiler),
+) -> Result<CedarText, DeciderError> {
+    let rule = |attachment: &Attachment| {
+        let record = snapshot.policies.get(&attachment.policy);
+        let record = record.ok_or_else(|| DeciderError::missing(&attachment.policy))?;
+        Ok((attachment.by.clone(), &record.rule))
+    };
+    let policies: Vec<(AttachedBy, &Policy)> =
+        binding.policies.iter().map(rule).collect::<Result<_, DeciderError>>()?;
+    let agent = agent.manifest.head.id.to_string();
+    let input = DeciderInput { agent: &agent, tool: binding.wire_name.as_str(), input, policies: &policies };
+    compiler.compile(&input)?.to_cedar()
 }
 
 /// What is granted, apart from labels: a tool by its contract, an MCP tool by where it is, an agent by its key.

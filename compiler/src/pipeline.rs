@@ -93,8 +93,8 @@ pub fn compile(
 /// Finds every fault of the bundle at `path`, as [`compile`] does, and makes no snapshot.
 ///
 /// Emitting finds none of its own where the closure has no part that was published before: numbers are checked where a
-/// text is read and where a document is digested, and a snapshot nests a document, which has at most 64 levels, less
-/// deep than canonical JSON allows.
+/// text is read and where a document is digested, a snapshot nests a document, which has at most 64 levels, less deep
+/// than canonical JSON allows, and whatever conditions were checked can be compiled.
 pub fn check(
     session: &mut Session,
     open: &mut OpenCatalogs,

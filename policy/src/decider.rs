@@ -348,6 +348,13 @@ impl Prepared {
     }
 }
 
+impl DeciderError {
+    /// A binding names a policy that nobody has.
+    pub fn missing(policy: &PolicyId) -> Self {
+        Self(format!("`{policy}` is attached and not there"))
+    }
+}
+
 impl std::fmt::Display for DeciderError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)

@@ -2,9 +2,14 @@
 //!
 //! The tree is bounded in depth and length, so that whatever walks it needs a bounded stack.
 
-use crate::comparison::{ConditionError, Leaf, Phase};
-use crate::{Condition, Truth};
+use std::sync::{Arc, OnceLock};
+
+use bailiwick_narrowing::Schema;
 use serde_json::Value;
+
+use crate::comparison::{ConditionError, Leaf, Phase};
+use crate::schema::{certainly_false, certainly_true};
+use crate::{Condition, Truth};
 
 /// How many conditions may be inside each other.
 pub const MAX_DEPTH: usize = 32;
@@ -16,6 +21,8 @@ pub const MAX_TERMS: usize = 256;
 #[derive(Clone, Debug)]
 pub struct PreparedCondition {
     tree: Tree,
+    /// As schemas of calls before dispatch, false and true; made when first asked for.
+    schemas: [OnceLock<Option<Arc<Schema>>>; 2],
 }
 
 #[derive(Clone, Debug)]
@@ -48,7 +55,8 @@ impl PreparedCondition {
     /// One that is too deep or too long, or a comparison that has no meaning.
     pub fn new(condition: &Condition) -> Result<Self, ConditionError> {
         let mut n_terms = 0;
-        Ok(Self { tree: prepare(condition, MAX_DEPTH, &mut n_terms)? })
+        let tree = prepare(condition, MAX_DEPTH, &mut n_terms)?;
+        Ok(Self { tree, schemas: [OnceLock::new(), OnceLock::new()] })
     }
 
     /// Whether it holds for a call.
@@ -61,6 +69,19 @@ impl PreparedCondition {
         let mut clauses = Vec::new();
         self.tree.deciding(arguments, phase, &mut 0, true, &mut clauses);
         clauses
+    }
+
+    /// The calls for which it is true at `phase`, or false; `None` where the engine cannot compile that.
+    pub(crate) fn schema(&self, phase: Phase, truth: bool) -> Option<Arc<Schema>> {
+        let compile = || {
+            let value = if truth { certainly_true(self, phase) } else { certainly_false(self, phase) };
+            Schema::compile(&value).ok().map(Arc::new)
+        };
+        let [when_false, when_true] = &self.schemas;
+        match phase {
+            Phase::Call => (if truth { when_true } else { when_false }).get_or_init(compile).clone(),
+            Phase::Dispatch(_) => compile(),
+        }
     }
 
     pub(crate) fn tree(&self) -> &Tree {

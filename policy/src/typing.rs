@@ -159,11 +159,26 @@ fn walk<'s>(input: &'s Value, path: &'s FieldPath) -> Walk<'s> {
 /// Whether `condition` is the same for every call of `input`, before and after dispatch.
 pub fn constancy(condition: &PreparedCondition, input: &Schema) -> Option<Constancy> {
     let phases = phases(condition);
-    if phases.iter().all(|phase| is_within(input, &schema::certainly_false(condition, *phase))) {
-        return Some(Constancy::Never);
+    let within = |phase: &Phase, truth: bool| {
+        let outer = condition.schema(*phase, truth)?;
+        match contains(&outer, input, &Budget::default()) {
+            Verdict::Contained(_) => Some(None),
+            Verdict::Escapes(witness) => Some(Some(witness.instance().clone())),
+            Verdict::Undecided(_) => None,
+        }
+    };
+    for phase in &phases {
+        match within(phase, false) {
+            Some(None) => {}
+            // A call for which it is not false; where it is not true either, nothing is constant.
+            Some(Some(call)) if condition.truth(&call, *phase) != Truth::True => return None,
+            Some(Some(_)) | None => {
+                let is_always = phases.iter().all(|phase| within(phase, true) == Some(None));
+                return is_always.then_some(Constancy::Always);
+            }
+        }
     }
-    let is_always = phases.iter().all(|phase| is_within(input, &schema::certainly_true(condition, *phase)));
-    is_always.then_some(Constancy::Always)
+    Some(Constancy::Never)
 }
 
 /// A call of `input` for which `condition` is unknown since an argument is left out, and the comparison that asks for

@@ -39,16 +39,16 @@ pub fn contains(outer: &Schema, inner: &Schema, budget: &Budget) -> Verdict {
     let state = vec![Literal::new(Side::Inner, inner.graph().root), rejected];
     match solver.decide(state) {
         Answer::Empty => Verdict::Contained(proof(&solver)),
-        Answer::Found(instance)
-            if inner.accepts(&instance) && outer.has_validator() && !outer.accepts(&instance) =>
-        {
-            let offence = offence(outer.graph(), inner.graph(), &instance)
-                .unwrap_or_else(|| reported_offence(outer, &instance));
-            Verdict::Escapes(Witness::new(instance, offence))
-        }
-        Answer::Found(_) => {
-            Verdict::Undecided(reason(&solver, Doubt { cause: Cause::Keyword, literal: solver.left_out() }))
-        }
+        Answer::Found(instance) => match (inner.opinion(&instance), outer.opinion(&instance)) {
+            (Some(true), Some(false)) => {
+                let offence = offence(outer.graph(), inner.graph(), &instance)
+                    .unwrap_or_else(|| reported_offence(outer, &instance));
+                Verdict::Escapes(Witness::new(instance, offence))
+            }
+            (None, _) => Verdict::Undecided(reason(&solver, unasked(Side::Inner, inner))),
+            (_, None) => Verdict::Undecided(reason(&solver, unasked(Side::Outer, outer))),
+            (Some(_), Some(_)) => Verdict::Undecided(reason(&solver, unmodelled(&solver))),
+        },
         Answer::Doubt(doubt) => Verdict::Undecided(reason(&solver, doubt)),
     }
 }
@@ -68,12 +68,23 @@ pub fn is_empty(schema: &Schema, budget: &Budget) -> Emptiness {
     let mut solver = Solver::new(schema.graph(), None, budget);
     match solver.decide(vec![Literal::new(Side::Inner, schema.graph().root)]) {
         Answer::Empty => Emptiness::Empty(proof(&solver)),
-        Answer::Found(instance) if schema.accepts(&instance) => Emptiness::Inhabited(instance),
-        Answer::Found(_) => {
-            Emptiness::Undecided(reason(&solver, Doubt { cause: Cause::Keyword, literal: solver.left_out() }))
-        }
+        Answer::Found(instance) => match schema.opinion(&instance) {
+            Some(true) => Emptiness::Inhabited(instance),
+            Some(false) => Emptiness::Undecided(reason(&solver, unmodelled(&solver))),
+            None => Emptiness::Undecided(reason(&solver, unasked(Side::Inner, schema))),
+        },
         Answer::Doubt(doubt) => Emptiness::Undecided(reason(&solver, doubt)),
     }
+}
+
+/// A value was found that the validator rejects, so what was left out decides.
+fn unmodelled(solver: &Solver<'_>) -> Doubt {
+    Doubt { cause: Cause::Keyword, literal: solver.left_out() }
+}
+
+/// A value was found that the validator is not asked about.
+fn unasked(side: Side, schema: &Schema) -> Doubt {
+    Doubt { cause: Cause::Effort, literal: Some(Literal::new(side, schema.graph().root)) }
 }
 
 fn proof(solver: &Solver<'_>) -> Proof {
@@ -122,6 +133,10 @@ fn reason(solver: &Solver<'_>, doubt: Doubt) -> Reason {
         Cause::Numbers => (
             "no number was found, and that there is none could not be shown",
             "use bounds and steps within 2^53 and few decimal places",
+        ),
+        Cause::Effort => (
+            "a value was found, but to check it would take too many steps, or its patterns too much memory",
+            "let references fan out less, nest fewer `unevaluatedProperties`, and shorten counted repetitions",
         ),
         Cause::Counting => (
             "the items or properties that must exist, or may, could not all be gone through",

@@ -10,6 +10,7 @@ mod compile;
 mod containment;
 mod data;
 mod dialect;
+mod effort;
 mod error;
 mod evaluate;
 mod keyword;

@@ -69,6 +69,8 @@ pub(crate) enum Cause {
     Numbers,
     /// Arrays or objects that could not be listed.
     Counting,
+    /// A value is at hand, and to check it takes too many steps.
+    Effort,
 }
 
 #[derive(Debug)]
@@ -312,7 +314,8 @@ impl<'a> Solver<'a> {
                 match state.iter().find(unsure) {
                     None => return Answer::Found(value),
                     Some(literal) => {
-                        doubt = doubt.or(Some(Doubt { cause: Cause::Keyword, literal: Some(*literal) }));
+                        let cause = if evaluate::is_spent() { Cause::Effort } else { Cause::Keyword };
+                        doubt = doubt.or(Some(Doubt { cause, literal: Some(*literal) }));
                     }
                 }
             }

@@ -6,7 +6,6 @@ use super::facts::Facts;
 use super::literal::Literal;
 use super::{Answer, Cause, Doubt, Solver};
 use crate::data;
-use crate::evaluate;
 use crate::language::{Automaton, FormatLanguage, Search, SearchOutcome};
 use crate::node::Kind;
 use crate::validator::FormatCheck;
@@ -94,7 +93,7 @@ impl<'a> Solver<'a> {
             && strings
                 .patterns
                 .iter()
-                .all(|(pattern, wanted)| evaluate::known(pattern, text).is_none_or(|known| known == *wanted))
+                .all(|(pattern, wanted)| pattern.matches(text).is_none_or(|known| known == *wanted))
             && strings.formats.iter().all(|literal| {
                 self.format(*literal).is_none_or(|format| format.accepts(text) != literal.is_negated())
             })

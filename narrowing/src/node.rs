@@ -226,7 +226,7 @@ impl Graph {
         let mut at = place;
         while let Some(step) = self.places.get(at as usize).filter(|_| at != 0) {
             if let Some(name) = &step.name {
-                steps.push(name.replace('~', "~0").replace('/', "~1"));
+                steps.push(escaped(name));
             }
             if !step.keyword.is_empty() {
                 steps.push(step.keyword.to_owned());
@@ -242,4 +242,9 @@ impl Graph {
         let place = self.pointer_to_place(node.place);
         if node.keyword.is_empty() { place } else { place + "/" + node.keyword }
     }
+}
+
+/// A name as a step of a JSON pointer.
+pub(crate) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }

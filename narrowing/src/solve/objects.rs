@@ -67,8 +67,7 @@ impl<'a> Solver<'a> {
                 Some(true) => {}
                 Some(false) => return Answer::Empty,
                 None => {
-                    doubt = doubt
-                        .or(Some(Doubt { cause: Cause::Keyword, literal: objects.names.first().copied() }));
+                    doubt = doubt.or(Some(Doubt::new(Cause::Keyword, objects.names.first().copied())));
                 }
             }
             let state = self.value_state(objects, name);
@@ -186,7 +185,7 @@ impl<'a> Solver<'a> {
                 Answer::Doubt(cause) => doubt = doubt.or(Some(cause)),
                 Answer::Found(name) => {
                     let Value::String(name) = name else {
-                        doubt = doubt.or(Some(Doubt { cause: Cause::Strings, literal: some.name }));
+                        doubt = doubt.or(Some(Doubt::new(Cause::Strings, some.name)));
                         continue;
                     };
                     picked_a_name = true;
@@ -202,8 +201,7 @@ impl<'a> Solver<'a> {
         let names_differ =
             frame.objects.some.len() > 1 && frame.objects.some.iter().any(|some| some.name.is_some());
         if frame.patterns.len() > MAX_PATTERNS || (picked_a_name && names_differ) {
-            doubt = doubt
-                .or(Some(Doubt { cause: Cause::Counting, literal: frame.objects.fields.first().copied() }));
+            doubt = doubt.or(Some(Doubt::new(Cause::Counting, frame.objects.fields.first().copied())));
         }
         doubt.map_or(Answer::Empty, Answer::Doubt)
     }
@@ -297,7 +295,7 @@ impl<'a> Solver<'a> {
         let mut doubt = None;
         if frame.objects.min > plan.len() as u64 {
             if frame.objects.min - plan.len() as u64 > MAX_ADDED {
-                return Answer::Doubt(Doubt { cause: Cause::Counting, literal: None });
+                return Answer::Doubt(Doubt::new(Cause::Counting, None));
             }
             doubt = self.add_properties(frame, &mut plan, frame.objects.min);
             if (plan.len() as u64) < frame.objects.min {
@@ -323,7 +321,7 @@ impl<'a> Solver<'a> {
 
     /// Another object: one with a property more.
     fn larger(&mut self, frame: &Frame<'_, 'a>, mut plan: Plan) -> Answer {
-        let unsure = Answer::Doubt(Doubt { cause: Cause::Counting, literal: None });
+        let unsure = Answer::Doubt(Doubt::new(Cause::Counting, None));
         let wanted = plan.len() as u64 + 1;
         if frame.objects.max.is_some_and(|max| wanted > max) || self.enter().is_err() {
             return unsure;
@@ -381,14 +379,14 @@ impl<'a> Solver<'a> {
                     }
                     Answer::Empty => break,
                     Answer::Found(_) => {
-                        doubt = doubt.or(Some(Doubt { cause: Cause::Strings, literal: None }));
+                        doubt = doubt.or(Some(Doubt::new(Cause::Strings, None)));
                         break;
                     }
                 }
             }
         }
         if frame.patterns.len() > MAX_PATTERNS {
-            doubt = doubt.or(Some(Doubt { cause: Cause::Counting, literal: None }));
+            doubt = doubt.or(Some(Doubt::new(Cause::Counting, None)));
         }
         doubt
     }

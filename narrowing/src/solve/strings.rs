@@ -170,5 +170,5 @@ fn languages<'a>(
 }
 
 fn string_doubt(facts: &Facts<'_>, cause: Cause) -> Answer {
-    Answer::Doubt(Doubt { cause, literal: facts.strings.formats.first().or(facts.asserted.last()).copied() })
+    Answer::Doubt(Doubt::new(cause, facts.strings.formats.first().or(facts.asserted.last()).copied()))
 }

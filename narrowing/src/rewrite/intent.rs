@@ -55,7 +55,7 @@ fn complete(tool: &Value, binding: &Value, dialect: Dialect) -> Value {
         return fill(tool, binding, dialect);
     }
     if references::has_identity(tool) || references::has_identity(binding) {
-        return binding.clone();
+        return if states_nothing(binding) { tool.clone() } else { binding.clone() };
     }
     // The references of the tool lead into a copy of it, which nothing of the binding touches.
     let keyword = if dialect <= Dialect::Draft07 { "definitions" } else { "$defs" };
@@ -91,9 +91,7 @@ fn keeps_its_references(tool: &Value, binding: &Value) -> bool {
 }
 
 fn fill(tool: &Value, binding: &Value, dialect: Dialect) -> Value {
-    if *tool == false
-        && binding.as_object().is_some_and(|stated| stated.keys().all(|keyword| says_nothing(keyword)))
-    {
+    if *tool == false && states_nothing(binding) {
         return tool.clone();
     }
     let (Value::Object(from), Value::Object(stated)) = (tool, binding) else {
@@ -182,6 +180,10 @@ fn is_closed(object: &Map<String, Value>) -> bool {
     ["additionalProperties", "unevaluatedProperties"]
         .iter()
         .any(|keyword| object.get(*keyword) == Some(&Value::Bool(false)))
+}
+
+fn states_nothing(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|stated| stated.keys().all(|keyword| says_nothing(keyword)))
 }
 
 fn says_nothing(keyword: &str) -> bool {

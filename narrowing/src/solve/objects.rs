@@ -45,6 +45,18 @@ impl<'a> Solver<'a> {
         state
     }
 
+    /// Whether a state has a value; `None` with what stands in the way in `doubt`, unless something does already.
+    fn has_value(&mut self, state: &[Literal], doubt: &mut Option<Doubt>) -> Option<bool> {
+        match self.decide(state.to_vec()) {
+            Answer::Empty => Some(false),
+            Answer::Found(_) => Some(true),
+            Answer::Doubt(found) => {
+                doubt.get_or_insert(found);
+                None
+            }
+        }
+    }
+
     fn push_unless_trivial(&self, literal: Literal, state: &mut Vec<Literal>) {
         if !matches!(self.kind(literal), Kind::Anything) {
             state.push(literal);
@@ -71,10 +83,8 @@ impl<'a> Solver<'a> {
                 }
             }
             let state = self.value_state(objects, name);
-            match self.decide(state.clone()) {
-                Answer::Empty => return Answer::Empty,
-                Answer::Found(_) => {}
-                Answer::Doubt(cause) => doubt = doubt.or(Some(cause)),
+            if self.has_value(&state, &mut doubt) == Some(false) {
+                return Answer::Empty;
             }
             plan.insert((*name).to_owned(), state);
         }
@@ -172,13 +182,8 @@ impl<'a> Solver<'a> {
         for signs in signs(frame.patterns.len()) {
             let Some(mut state) = self.class_state(frame, &signs, Some(some)) else { continue };
             state.extend(some.value);
-            match self.decide(state.clone()) {
-                Answer::Empty => continue,
-                Answer::Found(_) => {}
-                Answer::Doubt(cause) => {
-                    doubt = doubt.or(Some(cause));
-                    continue;
-                }
+            if self.has_value(&state, &mut doubt) != Some(true) {
+                continue;
             }
             match self.fresh_name(frame, plan, &signs, some.name) {
                 Answer::Empty => {}
@@ -350,23 +355,14 @@ impl<'a> Solver<'a> {
                 continue;
             }
             let state = self.value_state(frame.objects, name);
-            match self.decide(state.clone()) {
-                Answer::Empty => {}
-                Answer::Found(_) => {
-                    plan.insert((*name).to_owned(), state);
-                }
-                Answer::Doubt(cause) => doubt = doubt.or(Some(cause)),
+            if self.has_value(&state, &mut doubt) == Some(true) {
+                plan.insert((*name).to_owned(), state);
             }
         }
         for signs in signs(frame.patterns.len()) {
             let Some(state) = self.class_state(frame, &signs, None) else { continue };
-            match self.decide(state.clone()) {
-                Answer::Empty => continue,
-                Answer::Found(_) => {}
-                Answer::Doubt(cause) => {
-                    doubt = doubt.or(Some(cause));
-                    continue;
-                }
+            if self.has_value(&state, &mut doubt) != Some(true) {
+                continue;
             }
             while (plan.len() as u64) < wanted {
                 match self.fresh_name(frame, plan, &signs, None) {

@@ -49,12 +49,19 @@ pub fn contains(outer: &Schema, inner: &Schema, budget: &Budget) -> Verdict {
                     .unwrap_or_else(|| reported_offence(outer, &instance));
                 Verdict::Escapes(Witness::new(instance, offence))
             }
-            (None, _) => Verdict::Undecided(reason(&solver, unasked(Side::Inner, inner))),
-            (_, None) => Verdict::Undecided(reason(&solver, unasked(Side::Outer, outer))),
-            (Some(_), Some(_)) => Verdict::Undecided(reason(&solver, unmodelled(&solver))),
+            (None, _) => undecided(reason(&solver, unasked(Side::Inner, inner))),
+            (_, None) => undecided(reason(&solver, unasked(Side::Outer, outer))),
+            (Some(_), Some(_)) => undecided(reason(&solver, unmodelled(&solver))),
         },
-        Answer::Doubt(doubt) => Verdict::Undecided(reason(&solver, doubt)),
+        Answer::Doubt(doubt) => undecided(reason(&solver, doubt)),
     }
+}
+
+/// A reason names a place in both schemas: the whole of one, where no part of it is known to matter.
+fn undecided(mut reason: Reason) -> Verdict {
+    reason.outer_pointer.get_or_insert_default();
+    reason.inner_pointer.get_or_insert_default();
+    Verdict::Undecided(reason)
 }
 
 /// Whether `schema` has any instance at all.

@@ -273,14 +273,15 @@ impl<'a> Solver<'a> {
         let mut facts = Facts { taken, ..Facts::default() };
         for literal in state {
             if self.assert(&mut facts, *literal).is_err() {
-                self.closed(state, &facts);
+                self.closed(state, rule_name(&facts));
                 return Answer::Empty;
             }
         }
-        match self.branch(state, facts.clone()) {
-            Answer::Doubt(doubt) => Answer::Doubt(self.located(doubt, state, &facts)),
+        let (rule, asserted) = (rule_name(&facts), facts.asserted.clone());
+        match self.branch(state, facts) {
+            Answer::Doubt(doubt) => Answer::Doubt(self.located(doubt, state, &asserted)),
             Answer::Empty => {
-                self.closed(state, &facts);
+                self.closed(state, rule);
                 Answer::Empty
             }
             found @ Answer::Found(_) => found,
@@ -288,12 +289,12 @@ impl<'a> Solver<'a> {
     }
 
     /// The doubt with a place in both schemas, as far as the innermost state that met it knows one.
-    pub(crate) fn located(&self, mut doubt: Doubt, state: &[Literal], facts: &Facts<'a>) -> Doubt {
+    pub(crate) fn located(&self, mut doubt: Doubt, state: &[Literal], asserted: &[Literal]) -> Doubt {
         let on = |side: Side| {
             let telling = |literal: &&Literal| {
                 self.node(**literal).is_some_and(|node| doubt.cause.is_about(&node.kind))
             };
-            let asserted = facts.asserted.iter().filter(|literal| literal.side() == side).find(telling);
+            let asserted = asserted.iter().filter(|literal| literal.side() == side).find(telling);
             asserted.or_else(|| state.iter().find(|literal| literal.side() == side)).copied()
         };
         // It is the inner schema that asks for items and properties, mostly.
@@ -396,12 +397,12 @@ impl<'a> Solver<'a> {
         if self.tells_spellings_apart() { numbers::spellings(value) } else { Some(vec![value.clone()]) }
     }
 
-    fn closed(&mut self, state: &[Literal], facts: &Facts<'a>) {
+    fn closed(&mut self, state: &[Literal], rule: &'static str) {
         let blamed = state.iter().find(|literal| literal.is_negated()).or(state.first());
         if let Some(literal) = blamed
             && self.rules.len() < MAX_RULES
         {
-            self.rules.push((*literal, rule_name(facts)));
+            self.rules.push((*literal, rule));
         }
     }
 }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::SideEffectClass;
 use bailiwick_bundles::{Diagnostic, LogicalId, Outcome, SchemaSource, code};
-use bailiwick_narrowing::{Budget, Reason, Schema, Verdict, Witness, contains, effective, intent};
+use bailiwick_narrowing::{
+    Budget, Emptiness, Reason, Schema, Verdict, Witness, contains, effective, intent, is_empty,
+};
 use bailiwick_snapshots::{InputNarrowing, Narrowing};
 use serde_json::Value;
 
@@ -71,6 +73,9 @@ fn check(
     said_assumed: &mut BTreeSet<LogicalId>,
 ) -> NarrowedBinding {
     let Some(tool) = &binding.tool else {
+        if let Some(own) = &binding.input {
+            warn_if_empty(session, binding, own, own.value());
+        }
         // The binding is the contract. Where it lacks a schema or class, reading has said so.
         return NarrowedBinding {
             input: binding.input.as_ref().map_or(Value::Bool(false), |source| source.value().clone()),
@@ -80,10 +85,18 @@ fn check(
     };
     assumed(session, tool, said_assumed);
     let (input, kind, proof) = match &binding.input {
-        None => (tool.input.value().clone(), InputNarrowing::Same, None),
+        None => {
+            warn_if_empty(session, binding, &tool.input, tool.input.value());
+            (tool.input.value().clone(), InputNarrowing::Same, None)
+        }
         Some(own) => {
             let proof = check_input(session, binding, tool, own);
-            (effective(tool.input.value(), own.value()), InputNarrowing::Narrower, proof)
+            let input = effective(tool.input.value(), own.value());
+            // Where the binding is refused, that is the fault to mend.
+            if proof.is_some() {
+                warn_if_empty(session, binding, own, &input);
+            }
+            (input, InputNarrowing::Narrower, proof)
         }
     };
     let declared = tool.effective_class();
@@ -132,6 +145,29 @@ fn check_input(
             None
         }
     }
+}
+
+/// Says where no call can pass: most likely not what the author of `own` meant.
+fn warn_if_empty(session: &mut Session, binding: &LinkedBinding, own: &SchemaSource, input: &Value) {
+    // A schema that does not compile is said elsewhere.
+    let Ok(schema) = Schema::compile(input) else { return };
+    let Emptiness::Empty(proof) = is_empty(&schema, &Budget::default()) else { return };
+    let place = |pointer: &str| {
+        let (subschema, _) = pointer.rsplit_once('/')?;
+        [pointer, subschema]
+            .into_iter()
+            .filter(|pointer| !pointer.is_empty())
+            .find_map(|pointer| own.span(pointer))
+    };
+    let span = proof.rules().iter().find_map(|rule| place(&rule.pointer)).or_else(|| own.span(""));
+    let diagnostic = Diagnostic::new(&code::EMPTY, format!("`{}` accepts no call at all", binding.wire_name));
+    let diagnostic = match span {
+        Some(span) => diagnostic.label(span, "no value is left here"),
+        None => session.label(diagnostic, binding.origin, "no value is left here"),
+    };
+    session.push(
+        diagnostic.help("loosen the schema so that some call passes, or remove the tool from the agent"),
+    );
 }
 
 /// Keywords that close an object: what escapes them is a name that the inner object leaves open.
@@ -191,14 +227,22 @@ fn undecided(
         &code::UNDECIDED,
         format!("cannot prove that `{}` accepts no more than `{contract}`", binding.wire_name),
     );
+    let defeats = format!("`{}` defeats the proof", reason.keyword);
+    let stands_at = |pointer: &Option<String>| {
+        pointer.as_deref().is_some_and(|pointer| pointer.rsplit('/').next() == Some(&*reason.keyword))
+    };
+    let (in_own, in_tool) = (stands_at(&reason.inner_pointer), stands_at(&reason.outer_pointer));
     let inner =
         reason.inner_pointer.as_deref().and_then(|pointer| own.span(pointer)).or_else(|| own.origin());
+    let text = if in_own || !in_tool { defeats.as_str() } else { "compared with this" };
     diagnostic = match inner {
-        Some(span) => diagnostic.label(span, format!("`{}` defeats the proof", reason.keyword)),
+        Some(span) => diagnostic.label(span, text),
         None => session.label(diagnostic, binding.origin, "this binding"),
     };
     if let Some(span) = reason.outer_pointer.as_deref().and_then(|pointer| tool.input.span(pointer)) {
-        diagnostic = diagnostic.label(span, "the contract");
+        let text =
+            if in_tool && !in_own { format!("the contract: {defeats}") } else { "the contract".to_owned() };
+        diagnostic = diagnostic.label(span, text);
     }
     session.push(diagnostic.note(reason.message.clone()).help(reason.advice.clone()));
 }

@@ -11,7 +11,7 @@ mod shape;
 mod unevaluated;
 mod values;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
@@ -30,6 +30,7 @@ pub(crate) fn compile(value: &Value, dialect: Dialect) -> Result<Graph, SchemaEr
         known: HashMap::new(),
         references: Vec::new(),
         unevaluated: Vec::new(),
+        weighed: BTreeSet::new(),
     };
     compiler.graph.places.push(Place { parent: 0, keyword: "", name: None });
     let root = compiler.schema(value, At { place: 0, resource: 0, dialect })?;
@@ -67,6 +68,8 @@ struct Compiler<'v> {
     known: HashMap<usize, Id>,
     references: Vec<(Id, &'v str, At)>,
     unevaluated: Vec<Pending>,
+    /// Patterns whose weight is counted.
+    weighed: BTreeSet<&'v str>,
 }
 
 impl<'v> Compiler<'v> {
@@ -88,7 +91,7 @@ impl<'v> Compiler<'v> {
                 let id = self.push(Kind::Anything, "", at)?;
                 self.known.insert(address, id);
                 let parts = self.keywords(object, at)?;
-                self.set(id, if parts.is_empty() { Kind::Anything } else { Kind::All(parts) });
+                self.graph.set(id, if parts.is_empty() { Kind::Anything } else { Kind::All(parts) });
                 Ok(id)
             }
             Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => {
@@ -114,7 +117,7 @@ impl<'v> Compiler<'v> {
                 }
             }
             let target = self.schema(value, At { place, resource, dialect })?;
-            self.set(node, Kind::All(vec![target]));
+            self.graph.set(node, Kind::All(vec![target]));
         }
         Ok(())
     }
@@ -134,12 +137,6 @@ impl<'v> Compiler<'v> {
         };
         self.graph.nodes.push(node);
         Ok(id)
-    }
-
-    fn set(&mut self, id: Id, kind: Kind) {
-        if let Some(node) = self.graph.nodes.get_mut(id as usize) {
-            node.kind = kind;
-        }
     }
 
     fn place(&mut self, parent: u32, keyword: &'static str, name: Option<&str>) -> u32 {

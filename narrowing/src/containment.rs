@@ -9,8 +9,8 @@ use crate::budget::Budget;
 use crate::evaluate;
 use crate::offence::offence;
 use crate::schema::Schema;
-use crate::solve::{Answer, Cause, Doubt, Literal, Side, Solver};
-use crate::verdict::{Emptiness, Offence, Proof, Reason, Rule, Verdict, Witness};
+use crate::solve::{Answer, Cause, Doubt, Literal, Solver};
+use crate::verdict::{Emptiness, Offence, Proof, Reason, Rule, Side, Verdict, Witness};
 
 /// Whether every instance of `inner` is an instance of `outer`.
 ///
@@ -32,25 +32,36 @@ use crate::verdict::{Emptiness, Offence, Proof, Reason, Rule, Verdict, Witness};
 pub fn contains(outer: &Schema, inner: &Schema, budget: &Budget) -> Verdict {
     evaluate::begin();
     if outer.value() == inner.value() {
-        return Verdict::Contained(Proof::new(vec![Rule { pointer: String::new(), name: "equal" }]));
+        return Verdict::Contained(Proof::new(vec![Rule {
+            side: Side::Outer,
+            pointer: String::new(),
+            name: "equal",
+        }]));
     }
     let mut solver = Solver::new(inner.graph(), Some(outer.graph()), budget);
     let rejected = Literal::new(Side::Outer, outer.graph().root).negated();
     let state = vec![Literal::new(Side::Inner, inner.graph().root), rejected];
     match solver.decide(state) {
         Answer::Empty => Verdict::Contained(proof(&solver)),
-        Answer::Found(instance)
-            if inner.accepts(&instance) && outer.has_validator() && !outer.accepts(&instance) =>
-        {
-            let offence = offence(outer.graph(), inner.graph(), &instance)
-                .unwrap_or_else(|| reported_offence(outer, &instance));
-            Verdict::Escapes(Witness::new(instance, offence))
-        }
-        Answer::Found(_) => {
-            Verdict::Undecided(reason(&solver, Doubt { cause: Cause::Keyword, literal: solver.left_out() }))
-        }
-        Answer::Doubt(doubt) => Verdict::Undecided(reason(&solver, doubt)),
+        Answer::Found(instance) => match (inner.opinion(&instance), outer.opinion(&instance)) {
+            (Some(true), Some(false)) => {
+                let offence = offence(outer.graph(), inner.graph(), &instance)
+                    .unwrap_or_else(|| reported_offence(outer, &instance));
+                Verdict::Escapes(Witness::new(instance, offence))
+            }
+            (None, _) => undecided(reason(&solver, unasked(Side::Inner, inner))),
+            (_, None) => undecided(reason(&solver, unasked(Side::Outer, outer))),
+            (Some(_), Some(_)) => undecided(reason(&solver, unmodelled(&solver))),
+        },
+        Answer::Doubt(doubt) => undecided(reason(&solver, doubt)),
     }
+}
+
+/// A reason names a place in both schemas: the whole of one, where no part of it is known to matter.
+fn undecided(mut reason: Reason) -> Verdict {
+    reason.outer_pointer.get_or_insert_default();
+    reason.inner_pointer.get_or_insert_default();
+    Verdict::Undecided(reason)
 }
 
 /// Whether `schema` has any instance at all.
@@ -68,18 +79,30 @@ pub fn is_empty(schema: &Schema, budget: &Budget) -> Emptiness {
     let mut solver = Solver::new(schema.graph(), None, budget);
     match solver.decide(vec![Literal::new(Side::Inner, schema.graph().root)]) {
         Answer::Empty => Emptiness::Empty(proof(&solver)),
-        Answer::Found(instance) if schema.accepts(&instance) => Emptiness::Inhabited(instance),
-        Answer::Found(_) => {
-            Emptiness::Undecided(reason(&solver, Doubt { cause: Cause::Keyword, literal: solver.left_out() }))
-        }
+        Answer::Found(instance) => match schema.opinion(&instance) {
+            Some(true) => Emptiness::Inhabited(instance),
+            Some(false) => Emptiness::Undecided(reason(&solver, unmodelled(&solver))),
+            None => Emptiness::Undecided(reason(&solver, unasked(Side::Inner, schema))),
+        },
         Answer::Doubt(doubt) => Emptiness::Undecided(reason(&solver, doubt)),
     }
+}
+
+/// A value was found that the validator rejects, so what was left out decides.
+fn unmodelled(solver: &Solver<'_>) -> Doubt {
+    Doubt::new(Cause::Keyword, solver.left_out())
+}
+
+/// A value was found that the validator is not asked about.
+fn unasked(side: Side, schema: &Schema) -> Doubt {
+    Doubt::new(Cause::Effort, Some(Literal::new(side, schema.graph().root)))
 }
 
 fn proof(solver: &Solver<'_>) -> Proof {
     let mut rules: Vec<Rule> = Vec::new();
     for (literal, name) in solver.rules() {
-        let rule = Rule { pointer: solver.graph(*literal).pointer(literal.id()), name };
+        let pointer = solver.graph(*literal).pointer(literal.id());
+        let rule = Rule { side: literal.side(), pointer, name };
         if !rules.contains(&rule) {
             rules.push(rule);
         }
@@ -123,26 +146,47 @@ fn reason(solver: &Solver<'_>, doubt: Doubt) -> Reason {
             "no number was found, and that there is none could not be shown",
             "use bounds and steps within 2^53 and few decimal places",
         ),
+        Cause::Effort => (
+            "a value was found, but to check it would take too many steps, or its patterns too much memory",
+            "let references fan out less, nest fewer `unevaluatedProperties`, and shorten counted repetitions",
+        ),
         Cause::Counting => (
             "the items or properties that must exist, or may, could not all be gone through",
             "use smaller counts, or state `items` and `properties` instead of `contains` and patterns",
         ),
     };
-    let (mut outer_pointer, mut inner_pointer, mut keyword) = (None, None, "");
-    if let Some(literal) = doubt.literal {
-        let graph = solver.graph(literal);
-        keyword = graph.node(literal.id()).map_or("", |node| node.keyword);
-        let pointer = Some(graph.pointer(literal.id()));
-        match literal.side() {
-            Side::Inner => inner_pointer = pointer,
-            Side::Outer => outer_pointer = pointer,
-        }
-    }
+    let places = [doubt.literal, doubt.beside];
+    let keyword_of = |literal: Literal| solver.node(literal).map_or("", |node| node.keyword);
+    let keyword =
+        places.into_iter().flatten().map(keyword_of).find(|keyword| !keyword.is_empty()).unwrap_or("");
+    let pointer_on = |side: Side| {
+        let literal = places.into_iter().flatten().find(|literal| literal.side() == side)?;
+        Some(solver.graph(literal).pointer(literal.id()))
+    };
+    let advice = if doubt.cause == Cause::Keyword { instead_of(keyword).unwrap_or(advice) } else { advice };
     Reason {
         keyword: keyword.to_owned(),
-        outer_pointer,
-        inner_pointer,
+        outer_pointer: pointer_on(Side::Outer),
+        inner_pointer: pointer_on(Side::Inner),
         message: message.to_owned(),
         advice: advice.to_owned(),
+    }
+}
+
+/// What to write instead of a keyword that is not modelled.
+fn instead_of(keyword: &str) -> Option<&'static str> {
+    match keyword {
+        "$dynamicRef" | "$recursiveRef" => Some("write a `$ref` to the one schema that is meant"),
+        "unevaluatedProperties" => Some(
+            "write `additionalProperties` beside `properties`, or let fewer alternatives stand beside the keyword",
+        ),
+        "unevaluatedItems" => {
+            Some("write `items` beside `prefixItems`, or let fewer alternatives stand beside the keyword")
+        }
+        "contentEncoding" | "contentMediaType" => Some(
+            "write the schema in draft 2019-09 or later, where the keyword only describes, and add a `pattern`",
+        ),
+        "pattern" | "patternProperties" => Some("write the pattern without look-around"),
+        _ => None,
     }
 }

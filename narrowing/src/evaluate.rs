@@ -10,7 +10,6 @@ use serde_json::Value;
 use crate::data;
 use crate::node::{Fields, Graph, Id, Kind, Types};
 use crate::rational::Rational;
-use crate::validator::pattern_matches;
 
 /// How many nodes one comparison may look at here, and how deep: references that fan out or go round could be followed
 /// for longer than anybody waits, or than the stack is. A comparison runs on one thread, which keeps the count.
@@ -26,6 +25,11 @@ thread_local! {
 pub(crate) fn begin() {
     VISITS.set(MAX_VISITS);
     DEPTH.set(0);
+}
+
+/// Whether the count of the comparison is used up, so that every answer is `None`.
+pub(crate) fn is_spent() -> bool {
+    VISITS.get() == 0
 }
 
 /// Whether `value` satisfies the node.
@@ -79,7 +83,7 @@ pub(crate) fn applying(fields: &Fields, name: &str) -> (Vec<(Id, &'static str)>,
         fields.named(name).map(|id| (id, "properties")).into_iter().collect();
     let mut unsure = false;
     for (pattern, id) in &fields.patterns {
-        match known(pattern, name) {
+        match pattern.matches(name) {
             Some(true) => ids.push((*id, "patternProperties")),
             Some(false) => {}
             None => unsure = true,
@@ -89,12 +93,6 @@ pub(crate) fn applying(fields: &Fields, name: &str) -> (Vec<(Id, &'static str)>,
         ids.extend(fields.rest.map(|id| (id, "additionalProperties")));
     }
     (ids, unsure)
-}
-
-/// Whether `text` matches, if that is certain: by automaton or, where there is none, by the validator. The validator's
-/// no is worth nothing there, since it gives up after some steps.
-pub(crate) fn known(pattern: &crate::language::Pattern, text: &str) -> Option<bool> {
-    pattern.matches(text).or_else(|| pattern_matches(pattern.source(), text).then_some(true))
 }
 
 fn every(mut answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
@@ -128,7 +126,7 @@ fn string(kind: &Kind, value: &Value) -> Option<bool> {
     } else if let Kind::MaxLength(max) = kind {
         Some(length() <= *max)
     } else if let Kind::Pattern(pattern) = kind {
-        known(pattern, text)
+        pattern.matches(text)
     } else if let Kind::Format(format) = kind {
         Some(format.accepts(text))
     } else {

@@ -10,6 +10,7 @@ mod compile;
 mod containment;
 mod data;
 mod dialect;
+mod effort;
 mod error;
 mod evaluate;
 mod keyword;
@@ -29,7 +30,7 @@ pub use error::{SchemaError, SchemaErrorKind};
 pub use rewrite::{contract_form, effective, flatten, intent};
 pub use schema::Schema;
 pub use validator::Violation;
-pub use verdict::{Emptiness, Offence, Proof, Reason, Rule, Verdict, Witness};
+pub use verdict::{Emptiness, Offence, Proof, Reason, Rule, Side, Verdict, Witness};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

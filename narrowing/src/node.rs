@@ -3,6 +3,8 @@
 //! A schema object is the conjunction of its keywords; references are edges, so recursion is a cycle. Every node knows
 //! which keyword at which place it came from.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::language::Pattern;
@@ -181,6 +183,10 @@ pub(crate) struct Graph {
     pub(crate) nodes: Vec<Node>,
     pub(crate) places: Vec<Place>,
     pub(crate) root: Id,
+    /// The schema of each `unevaluated*` keyword, by the keyword's node.
+    pub(crate) rests: BTreeMap<Id, Id>,
+    /// Rough size of all patterns, as the validator builds them.
+    pub(crate) pattern_weight: u64,
     /// Draft 04 `integer` occurs, so `1` and `1.0` differ.
     pub(crate) tells_spellings_apart: bool,
     /// Something is only known to the validator, so it must be asked at compile time whether it can be.
@@ -194,6 +200,12 @@ impl Graph {
 
     pub(crate) fn kind(&self, id: Id) -> &Kind {
         self.node(id).map_or(&Kind::Opaque(Types::ALL), |node| &node.kind)
+    }
+
+    pub(crate) fn set(&mut self, id: Id, kind: Kind) {
+        if let Some(node) = self.nodes.get_mut(id as usize) {
+            node.kind = kind;
+        }
     }
 
     /// The values a node admits, if it lists them.
@@ -214,7 +226,7 @@ impl Graph {
         let mut at = place;
         while let Some(step) = self.places.get(at as usize).filter(|_| at != 0) {
             if let Some(name) = &step.name {
-                steps.push(name.replace('~', "~0").replace('/', "~1"));
+                steps.push(escaped(name));
             }
             if !step.keyword.is_empty() {
                 steps.push(step.keyword.to_owned());
@@ -230,4 +242,9 @@ impl Graph {
         let place = self.pointer_to_place(node.place);
         if node.keyword.is_empty() { place } else { place + "/" + node.keyword }
     }
+}
+
+/// A name as a step of a JSON pointer.
+pub(crate) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }

@@ -1,11 +1,14 @@
 //! Where and why the outer schema rejects a witness, and what in the inner schema lets it through.
 //!
-//! For a union the branch that fits best is blamed: one whose tag agrees, then the one that fails deepest inside.
+//! For a union the branch that fits best is blamed: one whose tag agrees, then one of the right type, then the one with the
+//! fewest failures, then the one that fails deepest inside.
+
+use std::cmp::Reverse;
 
 use serde_json::Value;
 
 use crate::evaluate::{applying, satisfies};
-use crate::node::{Fields, Graph, Id, Kind, Types};
+use crate::node::{Fields, Graph, Id, Kind, Types, escaped};
 use crate::verdict::Offence;
 
 /// The offence of `instance`, which the outer schema rejects.
@@ -30,8 +33,7 @@ pub(crate) fn offence(outer: &Graph, inner: &Graph, instance: &Value) -> Option<
 }
 
 fn pointer(path: &[String]) -> String {
-    path.iter()
-        .fold(String::new(), |pointer, step| pointer + "/" + &step.replace('~', "~0").replace('/', "~1"))
+    path.iter().fold(String::new(), |pointer, step| pointer + "/" + &escaped(step))
 }
 
 struct Blame {
@@ -69,8 +71,13 @@ impl Blamer<'_> {
                     return here("satisfies more than one alternative".to_owned());
                 }
                 let rank = |(at, blame): &(usize, Blame)| {
-                    let tag_agrees = parts.get(*at).is_some_and(|part| self.tag_agrees(*part, value));
-                    (tag_agrees, blame.path.len())
+                    let branch = parts.get(*at);
+                    let tag_agrees = branch.is_some_and(|part| self.tag_agrees(*part, value));
+                    let type_agrees = branch
+                        .and_then(|part| self.graph.node(*part))
+                        .is_some_and(|node| node.accepts.intersects(Types::of(value)));
+                    let n_failures = branch.map_or(0, |part| self.n_failures(*part, value));
+                    (tag_agrees, type_agrees, Reverse(n_failures), blame.path.len())
                 };
                 let first = failed.into_iter().enumerate().rev().max_by_key(rank);
                 first.map(|(_, blame)| blame).or_else(|| here("satisfies no alternative".to_owned()))
@@ -118,6 +125,31 @@ impl Blamer<'_> {
             | Kind::MaxFields(_)
             | Kind::Opaque(_)) => here(words(kind, value)),
         }
+    }
+
+    /// How many assertions `value` fails; of a union, as many as of its best branch.
+    fn n_failures(&self, id: Id, value: &Value) -> usize {
+        if satisfies(self.graph, id, value) == Some(true) {
+            return 0;
+        }
+        let of = |id: &Id, value: &Value| self.n_failures(*id, value);
+        let n = if let Kind::All(parts) = self.graph.kind(id) {
+            parts.iter().map(|part| of(part, value)).sum()
+        } else if let Kind::Any(parts) | Kind::One(parts) = self.graph.kind(id) {
+            parts.iter().map(|part| of(part, value)).min().unwrap_or(0)
+        } else if let (Kind::Fields(fields), Value::Object(object)) = (self.graph.kind(id), value) {
+            let of_name = |(name, value): (&String, &Value)| -> usize {
+                applying(fields, name).0.iter().map(|(id, _)| of(id, value)).sum()
+            };
+            object.iter().map(of_name).sum()
+        } else if let (Kind::Items { prefix, rest }, Value::Array(items)) = (self.graph.kind(id), value) {
+            let ids = prefix.iter().chain(std::iter::repeat(rest));
+            items.iter().zip(ids).map(|(item, id)| of(id, item)).sum()
+        } else {
+            1
+        };
+        // What satisfies too many branches, or only might fail, is one failure.
+        n.max(1)
     }
 
     fn blame_fields(&self, id: Id, fields: &Fields, value: &Value, path: &mut Vec<String>) -> Option<Blame> {

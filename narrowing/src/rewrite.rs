@@ -9,7 +9,9 @@ mod intent;
 mod merge;
 mod modern;
 mod references;
+mod trim;
 
 pub use contract::contract_form;
 pub use effective::{effective, flatten};
 pub use intent::intent;
+pub(crate) use trim::without_absent;

@@ -24,10 +24,11 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 pub(crate) use self::facts::Facts;
-pub(crate) use self::literal::{Literal, Side};
+pub(crate) use self::literal::Literal;
 use crate::budget::Budget;
 use crate::evaluate;
 use crate::node::{Graph, Kind, Node, Types};
+use crate::verdict::Side;
 
 /// Nested questions and open choices at one time; bounds the stack.
 const MAX_FRAMES: u32 = 220;
@@ -51,6 +52,14 @@ pub(crate) enum Answer {
 pub(crate) struct Doubt {
     pub(crate) cause: Cause,
     pub(crate) literal: Option<Literal>,
+    /// What stands on the other side of it.
+    pub(crate) beside: Option<Literal>,
+}
+
+impl Doubt {
+    pub(crate) fn new(cause: Cause, literal: Option<Literal>) -> Self {
+        Self { cause, literal, beside: None }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +78,36 @@ pub(crate) enum Cause {
     Numbers,
     /// Arrays or objects that could not be listed.
     Counting,
+    /// A value is at hand, and to check it takes too many steps.
+    Effort,
+}
+
+impl Cause {
+    /// Whether an assertion of this kind can be what defeats the proof.
+    fn is_about(self, kind: &Kind) -> bool {
+        match self {
+            Self::Strings | Self::States => {
+                matches!(kind, Kind::Pattern(_) | Kind::Format(_) | Kind::MinLength(_) | Kind::MaxLength(_))
+            }
+            Self::Numbers => matches!(kind, Kind::MultipleOf(_) | Kind::Bound { .. }),
+            Self::Counting => matches!(
+                kind,
+                Kind::Contains { .. }
+                    | Kind::Items { .. }
+                    | Kind::MinItems(_)
+                    | Kind::MaxItems(_)
+                    | Kind::Unique
+                    | Kind::Fields(_)
+                    | Kind::MinFields(_)
+                    | Kind::MaxFields(_)
+                    | Kind::Names(_)
+            ),
+            Self::Keyword => matches!(kind, Kind::Opaque(_)),
+            Self::Steps | Self::Depth | Self::Effort => {
+                matches!(kind, Kind::Any(_) | Kind::One(_) | Kind::If { .. })
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -234,15 +273,47 @@ impl<'a> Solver<'a> {
         let mut facts = Facts { taken, ..Facts::default() };
         for literal in state {
             if self.assert(&mut facts, *literal).is_err() {
-                self.closed(state, &facts);
+                self.closed(state, rule_name(&facts));
                 return Answer::Empty;
             }
         }
-        let answer = self.branch(state, facts.clone());
-        if answer == Answer::Empty {
-            self.closed(state, &facts);
+        let (rule, asserted) = (rule_name(&facts), facts.asserted.clone());
+        match self.branch(state, facts) {
+            Answer::Doubt(doubt) => Answer::Doubt(self.located(doubt, state, &asserted)),
+            Answer::Empty => {
+                self.closed(state, rule);
+                Answer::Empty
+            }
+            found @ Answer::Found(_) => found,
         }
-        answer
+    }
+
+    /// The doubt with a place in both schemas, as far as the innermost state that met it knows one.
+    pub(crate) fn located(&self, mut doubt: Doubt, state: &[Literal], asserted: &[Literal]) -> Doubt {
+        let on = |side: Side| {
+            let telling = |literal: &&Literal| {
+                self.node(**literal).is_some_and(|node| doubt.cause.is_about(&node.kind))
+            };
+            let asserted = asserted.iter().filter(|literal| literal.side() == side).find(telling);
+            asserted.or_else(|| state.iter().find(|literal| literal.side() == side)).copied()
+        };
+        // It is the inner schema that asks for items and properties, mostly.
+        let sides = if doubt.cause == Cause::Counting {
+            [Side::Inner, Side::Outer]
+        } else {
+            [Side::Outer, Side::Inner]
+        };
+        let literal = doubt.literal.or_else(|| sides.into_iter().find_map(on));
+        let beside = doubt.beside.or_else(|| {
+            on(if literal.is_some_and(|literal| literal.side() == Side::Inner) {
+                Side::Outer
+            } else {
+                Side::Inner
+            })
+        });
+        doubt.literal = literal;
+        doubt.beside = beside;
+        doubt
     }
 
     fn forget_leaning(&mut self, from: usize) {
@@ -255,7 +326,7 @@ impl<'a> Solver<'a> {
     pub(crate) fn enter(&mut self) -> Result<(), Doubt> {
         self.step()?;
         if self.frames >= MAX_FRAMES {
-            return Err(Doubt { cause: Cause::Depth, literal: None });
+            return Err(Doubt::new(Cause::Depth, None));
         }
         self.frames += 1;
         Ok(())
@@ -273,7 +344,7 @@ impl<'a> Solver<'a> {
             Ok(())
         } else {
             self.steps = 0;
-            Err(Doubt { cause: Cause::Steps, literal: None })
+            Err(Doubt::new(Cause::Steps, None))
         }
     }
 
@@ -291,7 +362,7 @@ impl<'a> Solver<'a> {
                 return Answer::Doubt(out_of_steps);
             }
             let Some(spellings) = self.spellings(member) else {
-                doubt = doubt.or(Some(Doubt { cause: Cause::Steps, literal: state.first().copied() }));
+                doubt = doubt.or(Some(Doubt::new(Cause::Steps, state.first().copied())));
                 continue;
             };
             for value in spellings {
@@ -312,7 +383,8 @@ impl<'a> Solver<'a> {
                 match state.iter().find(unsure) {
                     None => return Answer::Found(value),
                     Some(literal) => {
-                        doubt = doubt.or(Some(Doubt { cause: Cause::Keyword, literal: Some(*literal) }));
+                        let cause = if evaluate::is_spent() { Cause::Effort } else { Cause::Keyword };
+                        doubt = doubt.or(Some(Doubt::new(cause, Some(*literal))));
                     }
                 }
             }
@@ -325,12 +397,12 @@ impl<'a> Solver<'a> {
         if self.tells_spellings_apart() { numbers::spellings(value) } else { Some(vec![value.clone()]) }
     }
 
-    fn closed(&mut self, state: &[Literal], facts: &Facts<'a>) {
+    fn closed(&mut self, state: &[Literal], rule: &'static str) {
         let blamed = state.iter().find(|literal| literal.is_negated()).or(state.first());
         if let Some(literal) = blamed
             && self.rules.len() < MAX_RULES
         {
-            self.rules.push((*literal, rule_name(facts)));
+            self.rules.push((*literal, rule));
         }
     }
 }

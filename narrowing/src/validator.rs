@@ -15,6 +15,12 @@ use crate::dialect::Dialect;
 /// Steps a pattern with look-around may take before it counts as not matching.
 const BACKTRACK_LIMIT: usize = 20_000;
 
+/// How large the patterns of a schema may be together, their counted repetitions written out, for a validator to be built:
+/// it takes about a microsecond for each unit of [`Pattern::weight`].
+///
+/// [`Pattern::weight`]: crate::language::Pattern::weight
+pub(crate) const MAX_PATTERN_WEIGHT: u64 = 40_000;
+
 /// One place where a schema rejects an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
@@ -120,8 +126,13 @@ impl fmt::Debug for FormatCheck {
     }
 }
 
-/// Whether `pattern` matches, for patterns only the validator can run.
-pub(crate) fn pattern_matches(pattern: &str, text: &str) -> bool {
-    Validator::build(&json!({"pattern": pattern}), Dialect::Draft2020)
-        .is_ok_and(|check| check.accepts(&Value::String(text.to_owned())))
+/// The validator's opinion on one pattern, for patterns only it can run.
+#[derive(Debug, Default)]
+pub(crate) struct PatternCheck(OnceLock<Option<Box<Validator>>>);
+
+impl PatternCheck {
+    pub(crate) fn matches(&self, pattern: &str, text: &str) -> bool {
+        let build = || Validator::build(&json!({"pattern": pattern}), Dialect::Draft2020).ok().map(Box::new);
+        self.0.get_or_init(build).as_ref().is_some_and(|check| check.accepts(&Value::String(text.to_owned())))
+    }
 }

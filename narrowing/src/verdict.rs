@@ -27,10 +27,21 @@ pub enum Emptiness {
     Undecided(Reason),
 }
 
-/// One part of a proof: at `pointer` of the schema, `rule` left no instance to escape.
+/// One of the two schemas of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// The schema that is to hold the other.
+    Outer,
+    /// The schema that is to be held; also the only one, where there is one only.
+    Inner,
+}
+
+/// One part of a proof: at `pointer` of one schema, the rule left no instance to escape.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rule {
-    /// Where, as a JSON pointer: in the outer schema, or in the inner one where that alone left nothing.
+    /// The schema that `pointer` is of: the outer one, or the inner one where that alone left nothing.
+    pub side: Side,
+    /// Where, as a JSON pointer.
     pub pointer: String,
     /// The rule's name, such as `string language`.
     pub name: &'static str,
@@ -100,11 +111,11 @@ impl Witness {
 /// Why a comparison could not be decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
-    /// The keyword that defeats the proof.
+    /// The keyword that defeats the proof; empty where it is a schema as a whole.
     pub keyword: String,
-    /// Where it stands in the outer schema, if it does.
+    /// Where in the outer schema: that keyword, or what the inner schema's is compared with.
     pub outer_pointer: Option<String>,
-    /// Where it stands in the inner schema, if it does.
+    /// Where in the inner schema: that keyword, or what the outer schema's is compared with.
     pub inner_pointer: Option<String>,
     /// What could not be shown, in plain words.
     pub message: String,

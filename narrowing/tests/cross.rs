@@ -57,7 +57,13 @@ fn no_instance_refutes_a_verdict() {
                         ));
                     }
                 }
-                Verdict::Undecided(_) => {
+                Verdict::Undecided(reason) => {
+                    let stands = |schema: &Schema, pointer: &Option<String>| {
+                        pointer.as_deref().is_some_and(|pointer| schema.value().pointer(pointer).is_some())
+                    };
+                    if !stands(outer, &reason.outer_pointer) || !stands(inner, &reason.inner_pointer) {
+                        faults.push(format!("{} in {}: {reason:?}", inner.value(), outer.value()));
+                    }
                     tally[2] += 1;
                     missed += usize::from(refuting.is_some());
                 }

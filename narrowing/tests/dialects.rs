@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "PROPTEST_CASES asks for a longer run")]
 #![allow(clippy::panic, clippy::indexing_slicing, reason = "a failing test says so by panicking")]
 
-use bailiwick_narrowing::{Budget, Schema, Verdict, contains, contract_form, effective, flatten};
+use bailiwick_narrowing::{Budget, Schema, Verdict, contains, contract_form, effective, flatten, intent};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -28,6 +28,11 @@ fn leaf() -> impl Strategy<Value = Value> {
         json!({"minimum": 0, "exclusiveMinimum": true}),
         json!({"exclusiveMinimum": 0}),
         json!({"const": 1}),
+        json!({"enum": [{"a": 1}, [1], [1.0, {"n": null}], 1]}),
+        json!({"enum": [{"a": 1.0, "n": ["a"]}, {}, []]}),
+        json!({"not": {"enum": [[1], {"a": [1.0]}, [[]], "a"]}}),
+        json!({"const": {"a": [1.0]}}),
+        json!({"type": "array", "items": {"enum": [[1], {"a": 1}, 1.0]}, "uniqueItems": true, "minItems": 2}),
         json!({"type": "string", "format": "uuid"}),
         json!({"type": "string", "format": "hostname"}),
         json!({"contentMediaType": "application/json"}),
@@ -37,6 +42,7 @@ fn leaf() -> impl Strategy<Value = Value> {
         json!({"$ref": "#/definitions/n", "type": "string"}),
         json!({"maxLength": 1}),
         json!({"$ref": "#/definitions/m"}),
+        json!({"properties": {"a": {"$ref": "#"}}}),
         json!({"propertyNames": {"maxLength": 1}}),
         json!({"minItems": 1, "maxItems": 2}),
         json!({"contains": {"type": "integer"}, "minContains": 2}),
@@ -85,6 +91,27 @@ fn schema() -> impl Strategy<Value = Value> {
     )
 }
 
+/// The same schema, its definitions called otherwise.
+fn renamed(schema: &Value) -> Value {
+    match schema {
+        Value::String(text) => match text.strip_prefix("#/definitions/") {
+            Some(name) => json!(format!("#/definitions/tool_{name}")),
+            None => schema.clone(),
+        },
+        Value::Array(items) => items.iter().map(renamed).collect(),
+        Value::Object(object) => {
+            let name = |keyword: &String, value: &Value| match (keyword.as_str(), value) {
+                ("definitions", Value::Object(all)) => {
+                    all.iter().map(|(name, value)| (format!("tool_{name}"), renamed(value))).collect()
+                }
+                _ => renamed(value),
+            };
+            object.iter().map(|(keyword, value)| (keyword.clone(), name(keyword, value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => schema.clone(),
+    }
+}
+
 fn instance() -> impl Strategy<Value = Value> {
     let scalar = select(vec![
         json!(null),
@@ -97,6 +124,12 @@ fn instance() -> impl Strategy<Value = Value> {
         json!("a"),
         json!("ab"),
         json!("{}"),
+        json!([1]),
+        json!([1.0]),
+        json!({"a": 1}),
+        json!({"a": 1.0}),
+        json!([1, {"n": null}]),
+        json!([[]]),
         json!("2eb8aa08-aa98-11ea-b4aa-73b441d16380"),
         json!(true),
     ]);
@@ -154,6 +187,34 @@ proptest! {
             for instance in &instances {
                 let expected = tool.accepts(instance) && binding.accepts(instance);
                 prop_assert_eq!(compiled.accepts(instance), expected, "{} and {} = {} / {}", tool.value(), binding.value(), both, instance);
+            }
+        }
+    }
+    #[test]
+    fn a_definition_is_known_by_its_name_to_its_own_schema_only(
+        tool in schema(), binding in schema(), instances in vec(instance(), 60)
+    ) {
+        let same_draft = tool.get("$schema") == binding.get("$schema");
+        let compiled = |value: &Value| Schema::compile(value).ok();
+        let (plain, other) = (intent(&tool, &binding), intent(&renamed(&tool), &binding));
+        if compiled(&tool).is_some() && compiled(&binding).is_some() {
+            let (Some(plain), Some(other)) = (compiled(&plain), compiled(&other)) else {
+                panic!("{tool} and {binding}: {plain} / {other}");
+            };
+            for instance in &instances {
+                prop_assert_eq!(plain.accepts(instance), other.accepts(instance), "{} and {} = {} / {} / {}", tool, binding, plain.value(), other.value(), instance);
+            }
+        }
+        // What states nothing means the tool.
+        if let Some(tool) = compiled(&tool).filter(|_| same_draft) {
+            let mut nothing = json!({});
+            if let (Some(nothing), Some(dialect)) = (nothing.as_object_mut(), tool.value().get("$schema")) {
+                nothing.insert("$schema".to_owned(), dialect.clone());
+            }
+            let meant = intent(tool.value(), &nothing);
+            let Some(same) = compiled(&meant) else { panic!("{} became {meant}", tool.value()) };
+            for instance in &instances {
+                prop_assert_eq!(tool.accepts(instance), same.accepts(instance), "{} = {} / {}", tool.value(), meant, instance);
             }
         }
     }

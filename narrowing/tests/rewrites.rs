@@ -42,6 +42,40 @@ fn a_binding_inherits_what_it_leaves_out() {
         json!({"properties": {"a": {"maxLength": 3}}}),
         json!({"$defs": {"p": {"type": "string"}}, "properties": {"a": {"$ref": "#/$defs/p", "maxLength": 3}}}),
     );
+    // Both use one name for two things: each reference keeps to the definitions it was written beside.
+    let own = json!({"properties": {"b": {"$ref": "#/$defs/p"}}, "$defs": {"p": {"type": "integer"}}});
+    let tool =
+        json!({"properties": {"a": {"$ref": "#/$defs/p"}, "b": true}, "$defs": {"p": {"type": "string"}}});
+    check(
+        tool,
+        own,
+        json!({
+            "properties": {"a": {"$ref": "#/$defs/tool/$defs/p"}, "b": {"$ref": "#/$defs/p"}},
+            "$defs": {
+                "p": {"type": "integer"},
+                "tool": {
+                    "properties": {"a": {"$ref": "#/$defs/tool/$defs/p"}, "b": true},
+                    "$defs": {"p": {"type": "string"}},
+                },
+            },
+        }),
+    );
+    // A reference to the whole is to the tool as it was.
+    check(
+        json!({"properties": {"in": {"$ref": "#"}, "n": {"maximum": 9}}}),
+        json!({"properties": {"n": {"maximum": 3}}}),
+        json!({
+            "properties": {"in": {"$ref": "#/$defs/tool"}, "n": {"maximum": 3}},
+            "$defs": {"tool": {"properties": {"in": {"$ref": "#/$defs/tool"}, "n": {"maximum": 9}}}},
+        }),
+    );
+    // A reference is one keyword, in every draft.
+    let referring = |name: &str, all: Value| json!({"$schema": DRAFT_07, "$ref": format!("#/definitions/{name}"), "definitions": all});
+    check(
+        referring("p", json!({"p": {"maximum": 3}})),
+        referring("q", json!({"q": {"maximum": 9}})),
+        referring("q", json!({"p": {"maximum": 3}, "q": {"maximum": 9}})),
+    );
     check(
         json!({"$schema": DRAFT_07, "type": "array", "items": [{"type": "string"}], "additionalItems": false}),
         json!({"maxItems": 1}),

@@ -2,7 +2,7 @@
 
 #![allow(clippy::panic, reason = "a failing test says so by panicking")]
 
-use bailiwick_narrowing::{Budget, Offence, Schema, SchemaErrorKind, Verdict, contains};
+use bailiwick_narrowing::{Budget, Offence, Schema, SchemaErrorKind, Side, Verdict, contains};
 use serde_json::{Value, json};
 
 fn verdict(outer: &Value, inner: &Value) -> Verdict {
@@ -80,6 +80,62 @@ fn a_union_blames_the_branch_that_fits_best() {
     let (instance, found) = offence(&union(3), &union(4));
     assert_eq!(instance, json!({"kind": "b", "n": 4}));
     assert_eq!(found.outer_pointer, "/oneOf/1/properties/n/maximum");
+}
+
+#[test]
+fn without_tags_the_branch_with_the_fewest_failures_is_blamed() {
+    let union = |limit: u32| {
+        json!({"type": "object", "anyOf": [
+            {"properties": {"url": {"type": "string"}}, "required": ["url", "method"]},
+            {"properties": {"id": {"type": "integer", "maximum": limit}}, "required": ["id"]},
+            {"required": ["path", "mode"]},
+        ]})
+    };
+    let inner = json!({"type": "object", "properties": {"id": {"const": 9}}, "required": ["id"], "additionalProperties": false});
+    let (instance, found) = offence(&union(8), &inner);
+    assert_eq!(instance, json!({"id": 9}));
+    assert_eq!(found.outer_pointer, "/anyOf/1/properties/id/maximum");
+    let (_, found) = offence(
+        &json!({"anyOf": [{"type": "string"}, {"type": "object", "properties": {"id": {"maximum": 1}}, "required": ["to"]}]}),
+        &inner,
+    );
+    assert!(found.outer_pointer.starts_with("/anyOf/1/"), "{}", found.outer_pointer);
+}
+
+#[test]
+fn a_rule_says_which_schema_its_pointer_is_of() {
+    let outer = json!({"type": "object", "required": ["b"], "maxProperties": 3});
+    let inner =
+        json!({"type": "object", "properties": {"a": {"type": "string", "enum": [1]}}, "required": ["a"]});
+    let Verdict::Contained(proof) = verdict(&outer, &inner) else { panic!("nothing is of the inner schema") };
+    assert!(
+        proof.rules().iter().any(|rule| rule.side == Side::Inner && inner.pointer(&rule.pointer).is_some())
+    );
+    assert!(proof.rules().iter().all(|rule| {
+        let schema = if rule.side == Side::Inner { &inner } else { &outer };
+        schema.pointer(&rule.pointer).is_some()
+    }));
+}
+
+#[test]
+fn a_reason_names_both_places() {
+    let check = |outer: Value, inner: Value, expected: [&str; 3]| {
+        let Verdict::Undecided(reason) = verdict(&outer, &inner) else { panic!("{inner} in {outer}") };
+        let found =
+            [Some(reason.keyword.as_str()), reason.outer_pointer.as_deref(), reason.inner_pointer.as_deref()];
+        assert_eq!(found, expected.map(Some), "{reason:?}");
+    };
+    let field = |of: Value| json!({"type": "object", "properties": {"f": of}, "required": ["f"]});
+    check(
+        field(json!({"type": "string", "pattern": "(?<=a)b"})),
+        field(json!({"type": "string", "pattern": "^ab$"})),
+        ["pattern", "/properties/f/pattern", "/properties/f/pattern"],
+    );
+    check(
+        json!({"type": "array", "maxItems": 3}),
+        json!({"type": "array", "minItems": 1_000_000_000}),
+        ["minItems", "/maxItems", "/minItems"],
+    );
 }
 
 #[test]

@@ -124,6 +124,7 @@ codes! {
     OUT_OF_DATE = "lock" "out-of-date" Error;
     UNKNOWN_LOCK_FORMAT = "lock" "unknown-format" Error;
     ASSUMED_CLASS = "narrow" "assumed-class" Note;
+    EMPTY = "narrow" "empty" Warning;
     SIDE_EFFECT_WIDENED = "narrow" "side-effect-widened" Error;
     UNDECIDED = "narrow" "undecided" Error;
     WIDENED = "narrow" "widened" Error;

@@ -3,10 +3,10 @@
 #![no_main]
 
 use bailiwick_narrowing::{
-    Budget, Emptiness, Schema, Verdict, contains, contract_form, effective, flatten, is_empty,
+    Budget, Emptiness, Schema, Verdict, contains, contract_form, effective, flatten, intent, is_empty,
 };
 use libfuzzer_sys::fuzz_target;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 fuzz_target!(|text: &str| {
     let mut lines = text.lines().map(serde_json::from_str::<Value>);
@@ -29,7 +29,12 @@ fuzz_target!(|text: &str| {
         Emptiness::Inhabited(instance) => assert!(right.accepts(&instance)),
         Emptiness::Undecided(_) => {}
     }
+    // What states nothing means the tool.
+    let draft = outer.get("$schema").map(|draft| ("$schema".to_owned(), draft.clone()));
+    let meant = intent(&outer, &Value::Object(draft.into_iter().collect::<Map<_, _>>()));
+    intent(&outer, &inner);
     for instance in &instances {
+        assert_eq!(accepts(&meant, instance), Some(left.accepts(instance)));
         let both = effective(&outer, &inner);
         if let Some(accepted) = accepts(&both, instance) {
             assert_eq!(accepted, left.accepts(instance) && right.accepts(instance));

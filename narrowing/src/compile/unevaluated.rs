@@ -33,7 +33,8 @@ struct Way {
 pub(super) fn spell_out(graph: &mut Graph, pending: Vec<Pending>) {
     // A nested keyword evaluates everything its neighbours leave out, whatever it asks of it.
     for keyword in &pending {
-        set(graph, keyword.node, Kind::Unevaluated(keyword.node));
+        graph.rests.insert(keyword.node, keyword.rest);
+        graph.set(keyword.node, Kind::Unevaluated(keyword.node));
     }
     let ways: Vec<_> = pending
         .iter()
@@ -50,11 +51,8 @@ pub(super) fn spell_out(graph: &mut Graph, pending: Vec<Pending>) {
     for (keyword, ways) in pending.into_iter().zip(ways) {
         let Some(ways) = ways else {
             graph.relies_on_validator = true;
-            set(
-                graph,
-                keyword.node,
-                Kind::Opaque(if keyword.of_items { Types::ARRAY } else { Types::OBJECT }),
-            );
+            let kind = Kind::Opaque(if keyword.of_items { Types::ARRAY } else { Types::OBJECT });
+            graph.set(keyword.node, kind);
             continue;
         };
         let mut choice = Vec::new();
@@ -63,13 +61,7 @@ pub(super) fn spell_out(graph: &mut Graph, pending: Vec<Pending>) {
         }
         let spelled =
             if let [only] = choice.as_slice() { *only } else { add(graph, &keyword, Kind::Any(choice)) };
-        set(graph, keyword.node, Kind::Unevaluated(spelled));
-    }
-}
-
-fn set(graph: &mut Graph, id: Id, kind: Kind) {
-    if let Some(node) = graph.nodes.get_mut(id as usize) {
-        node.kind = kind;
+        graph.set(keyword.node, Kind::Unevaluated(spelled));
     }
 }
 

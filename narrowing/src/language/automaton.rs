@@ -25,18 +25,10 @@ pub(crate) struct Automaton {
     pub(crate) sets: Vec<CharSet>,
 }
 
-/// Why an expression has no automaton.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unbuilt {
-    /// An assertion other than the beginning or the end of the string, such as `\b`.
-    Assertion,
-    /// Too many states.
-    Size,
-}
-
 impl Automaton {
-    /// The strings in which `expression` matches somewhere.
-    pub(crate) fn searching(expression: &Hir) -> Result<Self, Unbuilt> {
+    /// The strings in which `expression` matches somewhere. `None` where it asserts anything but the beginning or the end of
+    /// the string, such as `\b`, or needs too many states.
+    pub(crate) fn searching(expression: &Hir) -> Option<Self> {
         Builder::default().build(expression)
     }
 
@@ -104,7 +96,7 @@ struct Builder {
 }
 
 impl Builder {
-    fn build(mut self, expression: &Hir) -> Result<Automaton, Unbuilt> {
+    fn build(mut self, expression: &Hir) -> Option<Automaton> {
         let any = self.set(Box::new([('\0', char::MAX)]));
         let done = self.push(Move::Done)?;
         // After a match anything may follow.
@@ -120,11 +112,11 @@ impl Builder {
     }
 
     /// The entry of `expression` when `next` follows it.
-    fn expression(&mut self, expression: &Hir, next: usize) -> Result<usize, Unbuilt> {
+    fn expression(&mut self, expression: &Hir, next: usize) -> Option<usize> {
         match expression.kind() {
-            HirKind::Empty => Ok(next),
+            HirKind::Empty => Some(next),
             HirKind::Literal(literal) => {
-                let text = str::from_utf8(&literal.0).map_err(|_| Unbuilt::Assertion)?;
+                let text = str::from_utf8(&literal.0).ok()?;
                 text.chars().rev().try_fold(next, |next, read| {
                     let set = self.set(Box::new([(read, read)]));
                     self.push(Move::Read(set, next))
@@ -136,7 +128,7 @@ impl Builder {
             }
             HirKind::Class(Class::Bytes(class)) => {
                 if !class.is_ascii() {
-                    return Err(Unbuilt::Assertion);
+                    return None;
                 }
                 let set =
                     self.set(class.iter().map(|range| (range.start().into(), range.end().into())).collect());
@@ -144,14 +136,13 @@ impl Builder {
             }
             HirKind::Look(Look::Start) => self.push(Move::Beginning(next)),
             HirKind::Look(Look::End) => self.push(Move::End(next)),
-            HirKind::Look(_) => Err(Unbuilt::Assertion),
+            HirKind::Look(_) => None,
             HirKind::Capture(capture) => self.expression(&capture.sub, next),
             HirKind::Concat(parts) => {
                 parts.iter().rev().try_fold(next, |next, part| self.expression(part, next))
             }
             HirKind::Alternation(parts) => {
-                let entries =
-                    parts.iter().map(|part| self.expression(part, next)).collect::<Result<_, _>>()?;
+                let entries = parts.iter().map(|part| self.expression(part, next)).collect::<Option<_>>()?;
                 self.push(Move::Fork(entries))
             }
             HirKind::Repetition(repetition) => {
@@ -175,17 +166,17 @@ impl Builder {
                 for _ in 0..repetition.min {
                     entry = self.expression(sub, entry)?;
                 }
-                Ok(entry)
+                Some(entry)
             }
         }
     }
 
-    fn push(&mut self, step: Move) -> Result<usize, Unbuilt> {
+    fn push(&mut self, step: Move) -> Option<usize> {
         if self.moves.len() >= 3 * MAX_STATES {
-            return Err(Unbuilt::Size);
+            return None;
         }
         self.moves.push(step);
-        Ok(self.moves.len() - 1)
+        Some(self.moves.len() - 1)
     }
 
     fn replace(&mut self, at: usize, step: Move) {
@@ -203,36 +194,36 @@ impl Builder {
         u32::try_from(at).unwrap_or(u32::MAX)
     }
 
-    fn without_empty_moves(self, entry: usize) -> Result<Automaton, Unbuilt> {
+    fn without_empty_moves(self, entry: usize) -> Option<Automaton> {
         // State numbers of the reading moves; 0 is the beginning.
         let mut numbers = vec![0_u32; self.moves.len()];
         let mut reads = vec![0];
         let mut targets = vec![entry];
         for (number, step) in numbers.iter_mut().zip(&self.moves) {
             if let Move::Read(set, next) = step {
-                *number = u32::try_from(reads.len()).map_err(|_| Unbuilt::Size)?;
+                *number = u32::try_from(reads.len()).ok()?;
                 reads.push(*set);
                 targets.push(*next);
             }
         }
         if reads.len() > MAX_STATES {
-            return Err(Unbuilt::Size);
+            return None;
         }
         let mut follows = Vec::with_capacity(reads.len());
         let mut accepts = Vec::with_capacity(reads.len());
         let mut n_moves = 0;
         let mut seen = vec![0_u32; self.moves.len() * 2];
         for (state, target) in targets.into_iter().enumerate() {
-            let mark = u32::try_from(state + 1).map_err(|_| Unbuilt::Size)?;
+            let mark = u32::try_from(state + 1).ok()?;
             let (next, accept) = self.closure(target, state == 0, &numbers, &mut seen, mark);
             n_moves += next.len();
             if n_moves > MAX_MOVES {
-                return Err(Unbuilt::Size);
+                return None;
             }
             follows.push(next.into_boxed_slice());
             accepts.push(accept);
         }
-        Ok(Automaton { reads, follows, accepts, sets: self.sets })
+        Some(Automaton { reads, follows, accepts, sets: self.sets })
     }
 
     /// The reading states reachable from `target` without reading, and whether the string may end there.

@@ -2,8 +2,8 @@
 
 use regex_syntax::ast::{Ast, ErrorKind};
 
-use super::automaton::{Automaton, Unbuilt};
-use crate::validator::translate_pattern;
+use super::automaton::Automaton;
+use crate::validator::{PatternCheck, translate_pattern};
 
 /// Sources longer than this are not turned into automata.
 const MAX_SOURCE: usize = 20_000;
@@ -14,6 +14,7 @@ pub(crate) struct Pattern {
     source: Box<str>,
     /// A string matches when every part holds; `None` when the expression has no automaton.
     parts: Option<Vec<Part>>,
+    check: PatternCheck,
 }
 
 /// Part of a conjunction.
@@ -46,13 +47,14 @@ impl Pattern {
             Err(ErrorKind::UnsupportedLookAround) => look_ahead_parts(&translated),
             Err(_) => return Err(named()),
         };
-        Ok(Self { source: source.into(), parts })
+        Ok(Self { source: source.into(), parts, check: PatternCheck::default() })
     }
 
     /// An expression this crate wrote itself, in Rust syntax and anchored by itself.
     pub(crate) fn own(source: &str) -> Self {
         let part = parse(source).ok().flatten();
-        Self { source: source.into(), parts: part.map(|automaton| vec![Part { automaton, negated: false }]) }
+        let parts = part.map(|automaton| vec![Part { automaton, negated: false }]);
+        Self { source: source.into(), parts, check: PatternCheck::default() }
     }
 
     pub(crate) fn source(&self) -> &str {
@@ -69,9 +71,18 @@ impl Pattern {
         SYNTAX.iter().fold(self.source.to_string(), |text, syntax| text.replace(syntax, ""))
     }
 
-    /// Whether `text` matches; `None` when the pattern has no automaton.
+    /// Whether `text` matches, if that is certain: by automaton or, where there is none, by the validator. The validator's
+    /// no is worth nothing there, since it gives up after some steps.
     pub(crate) fn matches(&self, text: &str) -> Option<bool> {
-        self.parts().map(|parts| parts.iter().all(|part| part.automaton.accepts_text(text) != part.negated))
+        match self.parts() {
+            Some(parts) => Some(parts.iter().all(|part| part.automaton.accepts_text(text) != part.negated)),
+            None => self.check.matches(&self.source, text).then_some(true),
+        }
+    }
+
+    /// How large the expression is once its counted repetitions are written out, roughly.
+    pub(crate) fn weight(&self) -> u64 {
+        weight(&self.source)
     }
 }
 
@@ -86,10 +97,7 @@ fn parse(translated: &str) -> Result<Option<Automaton>, ErrorKind> {
             ErrorKind::ClassUnclosed
         }
     })?;
-    match Automaton::searching(&hir) {
-        Ok(automaton) => Ok(Some(automaton)),
-        Err(Unbuilt::Assertion | Unbuilt::Size) => Ok(None),
-    }
+    Ok(Automaton::searching(&hir))
 }
 
 /// Splits `^(?=a)(?!b)c` into `^(?:a)`, not `^(?:b)`, `^(?:c)`: look-aheads at the beginning all hold there and read
@@ -152,6 +160,58 @@ fn repeats_a_repetition(translated: &str) -> bool {
         }
     }
     false
+}
+
+/// Written for expressions that no parser here reads as well, those with look-around.
+fn weight(expression: &str) -> u64 {
+    // For each open group: what stands before its last part, and that part.
+    let mut open: Vec<(u64, u64)> = Vec::new();
+    let (mut before, mut last) = (0_u64, 0_u64);
+    let mut characters = expression.chars().peekable();
+    while let Some(read) = characters.next() {
+        let part = match read {
+            '(' => {
+                open.push((before.saturating_add(last), 0));
+                (before, last) = (0, 0);
+                continue;
+            }
+            ')' => {
+                let inside = before.saturating_add(last);
+                (before, last) = open.pop().unwrap_or_default();
+                inside
+            }
+            '{' => {
+                let inside: String = characters.by_ref().take_while(|read| *read != '}').collect();
+                let most = inside.rsplit(',').find_map(|count| count.trim().parse::<u64>().ok());
+                last = last.saturating_mul(most.unwrap_or(1));
+                continue;
+            }
+            '[' => {
+                let mut is_escaped = false;
+                let inside = characters.by_ref().take_while(|read| {
+                    let ends = *read == ']' && !is_escaped;
+                    is_escaped = *read == '\\' && !is_escaped;
+                    !ends
+                });
+                inside.map(|read| if matches!(read, '\\' | '^') { 4 } else { 1 }).sum()
+            }
+            '\\' => {
+                let class = characters.next();
+                if matches!(class, Some('p' | 'P')) && characters.peek() == Some(&'{') {
+                    characters.by_ref().take_while(|read| *read != '}').for_each(drop);
+                }
+                4
+            }
+            '.' => 4,
+            '|' | '?' | '*' | '+' | '^' | '$' => 0,
+            _ => 1,
+        };
+        before = before.saturating_add(last);
+        last = part;
+    }
+    open.into_iter().fold(before.saturating_add(last), |sum, (before, last)| {
+        sum.saturating_add(before).saturating_add(last)
+    })
 }
 
 /// The first `wanted` outside groups, classes and escapes.

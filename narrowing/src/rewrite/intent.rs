@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::modern::modern;
-use super::references;
+use super::references::{self, DEFINITIONS};
 use crate::compile::is_within_limits;
 use crate::dialect::Dialect;
 use crate::keyword::{is_annotation, is_structure};
@@ -12,8 +12,12 @@ use crate::keyword::{is_annotation, is_structure};
 ///
 /// An assertion that `binding` does not make at a place where `tool` makes it is inherited; what `binding` states
 /// stands. A property that only `tool` declares is inherited unless `binding` closes the object. `allOf`, `anyOf`,
-/// `oneOf`, `not` and `if` (with `then` and `else`) count as one keyword each, and so do `enum` and `const` together.
-/// Where the two are written in drafts that cannot be brought together, nothing is inherited.
+/// `oneOf`, `not`, `$ref` and `if` (with `then` and `else`) count as one keyword each, and so do `enum` and `const`
+/// together. Where the two are written in drafts that cannot be brought together, or anchors and identifiers keep a
+/// reference from being followed, nothing is inherited.
+///
+/// A definition is a name and no place: what `binding` defines is what its own references mean, and what is inherited
+/// keeps pointing to what `tool` defines, whatever the two call it. A name that only `tool` defines serves both.
 ///
 /// ```
 /// use bailiwick_narrowing::intent;
@@ -35,26 +39,65 @@ pub fn intent(tool: &Value, binding: &Value) -> Value {
         return binding.clone();
     }
     let (Ok(from), Ok(to)) = (Dialect::of(tool), Dialect::of(binding)) else { return binding.clone() };
-    let tool = &references::without_name(tool);
+    let (tool, named) = (&references::without_name(tool), binding);
+    let binding = &references::without_name(binding);
     if from == to {
-        return fill(tool, binding, to);
+        return complete(tool, binding, to);
     }
-    match (modern(tool), modern(&references::without_name(binding))) {
-        (Some(tool), Some(binding)) => fill(&tool, &binding, Dialect::Draft2020),
-        (None, _) | (_, None) => binding.clone(),
+    match (modern(tool), modern(binding)) {
+        (Some(tool), Some(binding)) => complete(&tool, &binding, Dialect::Draft2020),
+        (None, _) | (_, None) => named.clone(),
     }
 }
 
+fn complete(tool: &Value, binding: &Value, dialect: Dialect) -> Value {
+    if keeps_its_references(tool, binding) {
+        return fill(tool, binding, dialect);
+    }
+    if references::has_identity(tool) || references::has_identity(binding) {
+        return if states_nothing(binding) { tool.clone() } else { binding.clone() };
+    }
+    // The references of the tool lead into a copy of it, which nothing of the binding touches.
+    let keyword = if dialect <= Dialect::Draft07 { "definitions" } else { "$defs" };
+    let defined = |schema: &Value, name: &str| schema.get(keyword).is_some_and(|all| all.get(name).is_some());
+    let mut name = "tool".to_owned();
+    while defined(tool, &name) || defined(binding, &name) {
+        name.push('_');
+    }
+    let moved = references::moved(tool, &format!("/{keyword}/{name}"));
+    let mut filled = fill(&moved, binding, dialect);
+    let (Value::Object(whole), Value::Object(mut copy)) = (&mut filled, moved) else { return filled };
+    copy.remove("$schema");
+    let definitions = whole.entry(keyword.to_owned()).or_insert_with(|| json!({}));
+    if let Some(definitions) = definitions.as_object_mut() {
+        definitions.insert(name, Value::Object(copy));
+    }
+    filled
+}
+
+/// Whether every reference of `tool` means in the completed binding what it means in `tool`.
+fn keeps_its_references(tool: &Value, binding: &Value) -> bool {
+    if !references::has_any(tool) {
+        return true;
+    }
+    let definitions = |schema: &Value, keyword: &str| {
+        schema.get(keyword).and_then(Value::as_object).cloned().unwrap_or_default()
+    };
+    let agree = DEFINITIONS.iter().all(|keyword| {
+        let (theirs, ours) = (definitions(tool, keyword), definitions(binding, keyword));
+        references::joined_definitions(&theirs, &ours).is_some()
+    });
+    agree && references::lead_to_definitions(tool) && !references::has_identity(binding)
+}
+
 fn fill(tool: &Value, binding: &Value, dialect: Dialect) -> Value {
-    if *tool == false
-        && binding.as_object().is_some_and(|stated| stated.keys().all(|keyword| says_nothing(keyword)))
-    {
+    if *tool == false && states_nothing(binding) {
         return tool.clone();
     }
     let (Value::Object(from), Value::Object(stated)) = (tool, binding) else {
         return binding.clone();
     };
-    if dialect <= Dialect::Draft07 && from.get("$ref") != stated.get("$ref") {
+    if dialect <= Dialect::Draft07 && from.contains_key("$ref") != stated.contains_key("$ref") {
         return fill_beside_reference(from, stated, dialect);
     }
     let mut filled = stated.clone();
@@ -66,11 +109,14 @@ fn fill(tool: &Value, binding: &Value, dialect: Dialect) -> Value {
                 ("properties", Value::Object(theirs), Value::Object(ours)) => {
                     Value::Object(fill_fields(theirs, ours, is_closed(stated), dialect))
                 }
-                (
-                    "patternProperties" | "$defs" | "definitions",
-                    Value::Object(theirs),
-                    Value::Object(ours),
-                ) => Value::Object(fill_fields(theirs, ours, false, dialect)),
+                ("patternProperties", Value::Object(theirs), Value::Object(ours)) => {
+                    Value::Object(fill_fields(theirs, ours, false, dialect))
+                }
+                ("$defs" | "definitions", Value::Object(theirs), Value::Object(ours)) => {
+                    let mut all = theirs.clone();
+                    all.extend(ours.clone());
+                    Value::Object(all)
+                }
                 ("prefixItems" | "items", Value::Array(theirs), Value::Array(ours)) => {
                     let at = |number: usize, own| {
                         theirs
@@ -134,6 +180,10 @@ fn is_closed(object: &Map<String, Value>) -> bool {
     ["additionalProperties", "unevaluatedProperties"]
         .iter()
         .any(|keyword| object.get(*keyword) == Some(&Value::Bool(false)))
+}
+
+fn states_nothing(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|stated| stated.keys().all(|keyword| says_nothing(keyword)))
 }
 
 fn says_nothing(keyword: &str) -> bool {

@@ -4,6 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::keyword::{each_subschema, map_subschemas};
 
+/// Keywords that file schemas away by name.
+pub(super) const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// Keywords that make references mean something else depending on where they stand.
@@ -52,6 +55,21 @@ pub(super) fn only_below_definitions(schema: &Value) -> bool {
     let mut only = true;
     each(schema, &mut |reference| {
         only &= reference.starts_with("#/$defs/") || reference.starts_with("#/definitions/");
+    });
+    only
+}
+
+/// Whether every reference leads to a definition, by pointer or by an anchor in one, and the schema around the
+/// definitions may change as long as they stay as they are.
+pub(super) fn lead_to_definitions(schema: &Value) -> bool {
+    let mut around = schema.clone();
+    if let Some(object) = around.as_object_mut() {
+        object.retain(|keyword, _| !DEFINITIONS.contains(&keyword.as_str()));
+    }
+    let mut only = !has_identity(&around);
+    each(schema, &mut |reference| {
+        let is_anchor = reference.starts_with('#') && reference.len() > 1 && !reference.starts_with("#/");
+        only &= is_anchor || reference.starts_with("#/$defs/") || reference.starts_with("#/definitions/");
     });
     only
 }

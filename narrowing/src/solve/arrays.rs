@@ -311,7 +311,7 @@ impl<'a> Solver<'a> {
                         values.push(value);
                     }
                     Answer::Found(_) => {
-                        doubt = doubt.or(Some(Doubt { cause: Cause::Counting, literal: None }));
+                        doubt = doubt.or(Some(Doubt::new(Cause::Counting, None)));
                         break;
                     }
                     Answer::Doubt(cause) => {
@@ -334,7 +334,7 @@ impl<'a> Solver<'a> {
 }
 
 fn unsure() -> Answer {
-    Answer::Doubt(Doubt { cause: Cause::Counting, literal: None })
+    Answer::Doubt(Doubt::new(Cause::Counting, None))
 }
 
 /// One entry for each item that must exist.

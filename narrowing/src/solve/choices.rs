@@ -467,7 +467,7 @@ impl<'a> Solver<'a> {
                 return Answer::Found(value);
             }
         }
-        doubt.map_or(Answer::Empty, Answer::Doubt)
+        doubt.map_or(Answer::Empty, |doubt| Answer::Doubt(self.located(doubt, &[], &facts.asserted)))
     }
 }
 

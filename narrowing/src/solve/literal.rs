@@ -1,13 +1,7 @@
 //! A node of one of the two schemas that must, or must not, hold.
 
 use crate::node::Id;
-
-/// Which schema a node belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Inner,
-    Outer,
-}
+use crate::verdict::Side;
 
 /// Packed so that states are cheap to compare and a literal sorts beside its negation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

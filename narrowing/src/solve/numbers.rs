@@ -145,7 +145,7 @@ impl<'a> Solver<'a> {
 }
 
 fn unsure() -> Answer {
-    Answer::Doubt(Doubt { cause: Cause::Numbers, literal: None })
+    Answer::Doubt(Doubt::new(Cause::Numbers, None))
 }
 
 /// Whether `value` is a multiple of none of the steps not allowed.

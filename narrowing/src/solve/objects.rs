@@ -45,6 +45,18 @@ impl<'a> Solver<'a> {
         state
     }
 
+    /// Whether a state has a value; `None` with what stands in the way in `doubt`, unless something does already.
+    fn has_value(&mut self, state: &[Literal], doubt: &mut Option<Doubt>) -> Option<bool> {
+        match self.decide(state.to_vec()) {
+            Answer::Empty => Some(false),
+            Answer::Found(_) => Some(true),
+            Answer::Doubt(found) => {
+                doubt.get_or_insert(found);
+                None
+            }
+        }
+    }
+
     fn push_unless_trivial(&self, literal: Literal, state: &mut Vec<Literal>) {
         if !matches!(self.kind(literal), Kind::Anything) {
             state.push(literal);
@@ -67,15 +79,12 @@ impl<'a> Solver<'a> {
                 Some(true) => {}
                 Some(false) => return Answer::Empty,
                 None => {
-                    doubt = doubt
-                        .or(Some(Doubt { cause: Cause::Keyword, literal: objects.names.first().copied() }));
+                    doubt = doubt.or(Some(Doubt::new(Cause::Keyword, objects.names.first().copied())));
                 }
             }
             let state = self.value_state(objects, name);
-            match self.decide(state.clone()) {
-                Answer::Empty => return Answer::Empty,
-                Answer::Found(_) => {}
-                Answer::Doubt(cause) => doubt = doubt.or(Some(cause)),
+            if self.has_value(&state, &mut doubt) == Some(false) {
+                return Answer::Empty;
             }
             plan.insert((*name).to_owned(), state);
         }
@@ -131,13 +140,10 @@ impl<'a> Solver<'a> {
     fn stands_at(&self, place: KeyPlace<'a>, name: &str) -> bool {
         match place {
             KeyPlace::Anywhere => true,
-            KeyPlace::Matching(pattern) => evaluate::known(pattern, name) != Some(false),
+            KeyPlace::Matching(pattern) => pattern.matches(name) != Some(false),
             KeyPlace::Outside(literal) => self.fields(literal).is_some_and(|fields| {
                 fields.named(name).is_none()
-                    && !fields
-                        .patterns
-                        .iter()
-                        .any(|(pattern, _)| evaluate::known(pattern, name) == Some(true))
+                    && !fields.patterns.iter().any(|(pattern, _)| pattern.matches(name) == Some(true))
             }),
         }
     }
@@ -176,20 +182,15 @@ impl<'a> Solver<'a> {
         for signs in signs(frame.patterns.len()) {
             let Some(mut state) = self.class_state(frame, &signs, Some(some)) else { continue };
             state.extend(some.value);
-            match self.decide(state.clone()) {
-                Answer::Empty => continue,
-                Answer::Found(_) => {}
-                Answer::Doubt(cause) => {
-                    doubt = doubt.or(Some(cause));
-                    continue;
-                }
+            if self.has_value(&state, &mut doubt) != Some(true) {
+                continue;
             }
             match self.fresh_name(frame, plan, &signs, some.name) {
                 Answer::Empty => {}
                 Answer::Doubt(cause) => doubt = doubt.or(Some(cause)),
                 Answer::Found(name) => {
                     let Value::String(name) = name else {
-                        doubt = doubt.or(Some(Doubt { cause: Cause::Strings, literal: some.name }));
+                        doubt = doubt.or(Some(Doubt::new(Cause::Strings, some.name)));
                         continue;
                     };
                     picked_a_name = true;
@@ -205,8 +206,7 @@ impl<'a> Solver<'a> {
         let names_differ =
             frame.objects.some.len() > 1 && frame.objects.some.iter().any(|some| some.name.is_some());
         if frame.patterns.len() > MAX_PATTERNS || (picked_a_name && names_differ) {
-            doubt = doubt
-                .or(Some(Doubt { cause: Cause::Counting, literal: frame.objects.fields.first().copied() }));
+            doubt = doubt.or(Some(Doubt::new(Cause::Counting, frame.objects.fields.first().copied())));
         }
         doubt.map_or(Answer::Empty, Answer::Doubt)
     }
@@ -300,7 +300,7 @@ impl<'a> Solver<'a> {
         let mut doubt = None;
         if frame.objects.min > plan.len() as u64 {
             if frame.objects.min - plan.len() as u64 > MAX_ADDED {
-                return Answer::Doubt(Doubt { cause: Cause::Counting, literal: None });
+                return Answer::Doubt(Doubt::new(Cause::Counting, None));
             }
             doubt = self.add_properties(frame, &mut plan, frame.objects.min);
             if (plan.len() as u64) < frame.objects.min {
@@ -326,7 +326,7 @@ impl<'a> Solver<'a> {
 
     /// Another object: one with a property more.
     fn larger(&mut self, frame: &Frame<'_, 'a>, mut plan: Plan) -> Answer {
-        let unsure = Answer::Doubt(Doubt { cause: Cause::Counting, literal: None });
+        let unsure = Answer::Doubt(Doubt::new(Cause::Counting, None));
         let wanted = plan.len() as u64 + 1;
         if frame.objects.max.is_some_and(|max| wanted > max) || self.enter().is_err() {
             return unsure;
@@ -355,23 +355,14 @@ impl<'a> Solver<'a> {
                 continue;
             }
             let state = self.value_state(frame.objects, name);
-            match self.decide(state.clone()) {
-                Answer::Empty => {}
-                Answer::Found(_) => {
-                    plan.insert((*name).to_owned(), state);
-                }
-                Answer::Doubt(cause) => doubt = doubt.or(Some(cause)),
+            if self.has_value(&state, &mut doubt) == Some(true) {
+                plan.insert((*name).to_owned(), state);
             }
         }
         for signs in signs(frame.patterns.len()) {
             let Some(state) = self.class_state(frame, &signs, None) else { continue };
-            match self.decide(state.clone()) {
-                Answer::Empty => continue,
-                Answer::Found(_) => {}
-                Answer::Doubt(cause) => {
-                    doubt = doubt.or(Some(cause));
-                    continue;
-                }
+            if self.has_value(&state, &mut doubt) != Some(true) {
+                continue;
             }
             while (plan.len() as u64) < wanted {
                 match self.fresh_name(frame, plan, &signs, None) {
@@ -384,14 +375,14 @@ impl<'a> Solver<'a> {
                     }
                     Answer::Empty => break,
                     Answer::Found(_) => {
-                        doubt = doubt.or(Some(Doubt { cause: Cause::Strings, literal: None }));
+                        doubt = doubt.or(Some(Doubt::new(Cause::Strings, None)));
                         break;
                     }
                 }
             }
         }
         if frame.patterns.len() > MAX_PATTERNS {
-            doubt = doubt.or(Some(Doubt { cause: Cause::Counting, literal: None }));
+            doubt = doubt.or(Some(Doubt::new(Cause::Counting, None)));
         }
         doubt
     }

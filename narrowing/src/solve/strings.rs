@@ -6,13 +6,15 @@ use super::facts::Facts;
 use super::literal::Literal;
 use super::{Answer, Cause, Doubt, Solver};
 use crate::data;
-use crate::evaluate;
 use crate::language::{Automaton, FormatLanguage, Search, SearchOutcome};
 use crate::node::Kind;
 use crate::validator::FormatCheck;
 
 /// Ways to refuse patterns that are conjunctions.
 const MAX_WAYS: usize = 16;
+
+/// Length beyond which no hint is made.
+const MAX_HINT: usize = 600;
 
 impl<'a> Solver<'a> {
     pub(super) fn string(&mut self, facts: &Facts<'a>) -> Answer {
@@ -30,7 +32,8 @@ impl<'a> Solver<'a> {
         let samples = formats.iter().filter(|(_, negated)| !negated).flat_map(|(format, _)| format.samples);
         let hints =
             facts.strings.patterns.iter().filter(|(pattern, wanted)| *wanted && pattern.parts().is_none());
-        let hints: Vec<String> = hints.map(|(pattern, _)| pattern.hint()).collect();
+        let least = usize::try_from(facts.strings.min).unwrap_or(usize::MAX).min(MAX_HINT);
+        let hints: Vec<String> = hints.flat_map(|(pattern, _)| around(&pattern.hint(), least)).collect();
         for sample in samples.copied().chain(hints.iter().map(String::as_str)) {
             if self.string_fits(facts, sample) {
                 return Answer::Found(Value::String(sample.to_owned()));
@@ -68,7 +71,11 @@ impl<'a> Solver<'a> {
             let search =
                 Search { accepting, refusing, excluded: excluded.clone(), min, max, tries: self.tries };
             let mut states = self.states;
-            let outcome = search.run(&mut states, |text| self.string_fits(facts, text));
+            let matches = |text: &str| {
+                let mut wanted = facts.strings.patterns.iter().filter(|(_, wanted)| *wanted);
+                wanted.all(|(pattern, _)| pattern.matches(text) == Some(true))
+            };
+            let outcome = search.run(&mut states, |text| self.string_fits(facts, text) && matches(text));
             // One question must not take the states of all others, but cannot be free either.
             self.steps = self.steps.saturating_sub((self.states - states) / 2);
             match outcome {
@@ -94,7 +101,7 @@ impl<'a> Solver<'a> {
             && strings
                 .patterns
                 .iter()
-                .all(|(pattern, wanted)| evaluate::known(pattern, text).is_none_or(|known| known == *wanted))
+                .all(|(pattern, wanted)| pattern.matches(text).is_none_or(|known| known == *wanted))
             && strings.formats.iter().all(|literal| {
                 self.format(*literal).is_none_or(|format| format.accepts(text) != literal.is_negated())
             })
@@ -111,6 +118,18 @@ impl<'a> Solver<'a> {
             formats().any(|(literal, asked)| !literal.is_negated() && asked.same_as(refused))
         })
     }
+}
+
+/// Strings around one that might match, the last at least `least` long.
+fn around(hint: &str, least: usize) -> [String; 5] {
+    let length = hint.chars().count().max(1);
+    [
+        hint.to_owned(),
+        format!("x{hint}"),
+        format!("{hint}x"),
+        format!(" {hint} "),
+        hint.repeat(least.div_ceil(length).max(2)),
+    ]
 }
 
 fn patterns_contradict(facts: &Facts<'_>) -> bool {
@@ -171,5 +190,5 @@ fn languages<'a>(
 }
 
 fn string_doubt(facts: &Facts<'_>, cause: Cause) -> Answer {
-    Answer::Doubt(Doubt { cause, literal: facts.strings.formats.first().or(facts.asserted.last()).copied() })
+    Answer::Doubt(Doubt::new(cause, facts.strings.formats.first().or(facts.asserted.last()).copied()))
 }

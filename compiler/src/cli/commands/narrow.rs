@@ -1,10 +1,12 @@
 //! `narrow`: two schemas, compared without a bundle around them.
 
+use std::fmt;
 use std::time::Instant;
 
 use bailiwick_bundles::{Diagnostic, Folder, SchemaSource, code};
-use bailiwick_narrowing::{Budget, Reason, Schema, Verdict, contains};
+use bailiwick_narrowing::{Budget, Reason, Schema, Side, Verdict, contains};
 use camino::Utf8Path;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 use super::super::args::{Format, NarrowArgs};
@@ -75,8 +77,12 @@ fn print(
             writeln!(context.io.stdout, "contained: whatever the inner schema accepts, the outer one does")?;
             if explain {
                 for rule in proof.rules() {
-                    let place = place(context, outer, &rule.pointer);
-                    writeln!(context.io.stdout, "  {:24} {place}", rule.name)?;
+                    let (source, of) = match rule.side {
+                        Side::Outer => (outer, ""),
+                        Side::Inner => (inner, "  (the inner schema)"),
+                    };
+                    let place = place(context, source, &rule.pointer);
+                    writeln!(context.io.stdout, "  {:24} {place}{of}", rule.name)?;
                 }
             }
         }
@@ -100,13 +106,13 @@ fn print(
         }
         Verdict::Undecided(reason) => {
             writeln!(context.io.stdout, "undecided: {}", reason.message)?;
-            if let Some(pointer) = &reason.outer_pointer {
-                let place = place(context, outer, pointer);
-                writeln!(context.io.stdout, "  `{}` of the outer schema  {place}", reason.keyword)?;
-            }
-            if let Some(pointer) = &reason.inner_pointer {
-                let place = place(context, inner, pointer);
-                writeln!(context.io.stdout, "  `{}` of the inner schema  {place}", reason.keyword)?;
+            let places = [(&reason.outer_pointer, outer, "outer"), (&reason.inner_pointer, inner, "inner")];
+            for (pointer, source, name) in places {
+                let Some(pointer) = pointer else { continue };
+                let keyword = pointer.rsplit('/').next().filter(|step| !step.is_empty());
+                let what = keyword.map_or_else(|| "all".to_owned(), |keyword| format!("`{keyword}`"));
+                let place = place(context, source, pointer);
+                writeln!(context.io.stdout, "  {what} of the {name} schema  {place}")?;
             }
             writeln!(context.io.stdout, "  help: {}", reason.advice)?;
         }
@@ -120,7 +126,10 @@ fn verdict_json(verdict: &Verdict) -> Map<String, Value> {
             let rules: Vec<Value> = proof
                 .rules()
                 .iter()
-                .map(|rule| json!({ "rule": rule.name, "outer": rule.pointer }))
+                .map(|rule| match rule.side {
+                    Side::Outer => json!({ "rule": rule.name, "outer": rule.pointer }),
+                    Side::Inner => json!({ "rule": rule.name, "inner": rule.pointer }),
+                })
                 .collect();
             object([("verdict", json!("contained")), ("proof", rules.into())])
         }
@@ -189,12 +198,80 @@ fn run_batch(context: &mut Context<'_, '_>, path: &Utf8Path) -> Result<u8, CliEr
 }
 
 fn read_pairs(text: &str) -> Result<Vec<Value>, String> {
-    let pairs: Result<Vec<Value>, serde_json::Error> = if text.trim_start().starts_with('[') {
-        serde_json::from_str(text)
-    } else {
-        text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str).collect()
+    if text.trim_start().starts_with('[') {
+        let pairs: Result<Vec<Strict>, _> = serde_json::from_str(text);
+        let pairs = pairs.map_err(|error| format!("it is not JSON as it should be: {error}"))?;
+        return Ok(pairs.into_iter().map(|Strict(pair)| pair).collect());
+    }
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let read = |(number, line)| match serde_json::from_str(line) {
+        Ok(Strict(pair)) => Ok(pair),
+        Err(error) => Err(format!("line {number} is not JSON as it should be: {error}")),
     };
-    pairs.map_err(|error| format!("it is not JSON: {error}"))
+    lines.map(read).collect()
+}
+
+/// A JSON value in which no object has a key twice: which of the two counts, nobody could say.
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StrictVisitor).map(Self)
+    }
+}
+
+struct StrictVisitor;
+
+impl<'de> Visitor<'de> for StrictVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Strict(item)) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            if object.contains_key(&key) {
+                return Err(A::Error::custom(format!("the key `{key}` stands twice")));
+            }
+            let Strict(value) = members.next_value()?;
+            object.insert(key, value);
+        }
+        Ok(object.into())
+    }
 }
 
 fn compare(pair: &Value) -> Map<String, Value> {
@@ -212,5 +289,26 @@ fn compare(pair: &Value) -> Map<String, Value> {
         (Err(reason), _) | (_, Err(reason)) => {
             Map::from_iter([("verdict".to_owned(), "invalid".into()), ("reason".to_owned(), reason.into())])
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_pairs;
+
+    #[test]
+    fn a_key_that_stands_twice_is_refused() {
+        let check = |text: &str, expected: &str| {
+            let fault = read_pairs(text).unwrap_err();
+            assert!(fault.contains(expected), "{fault}");
+        };
+        check(
+            "[{\"id\": 1, \"old\": {\"type\": \"string\", \"type\": \"null\"}, \"new\": {}}]",
+            "the key `type` stands twice",
+        );
+        check("{\"id\": 1}\n\n{\"id\": 1, \"id\": 2}\n", "line 3");
+        check("{\"id\": 1", "line 1");
+        let pairs = read_pairs("{\"a\": [1, -1, 1.5, null, true, \"b\", {\"c\": {}}]}\n").unwrap();
+        assert_eq!(pairs, [serde_json::json!({"a": [1, -1, 1.5, null, true, "b", {"c": {}}]})]);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bailiwick_bundles::documents::phrony::SideEffectClass;
 use bailiwick_bundles::{Diagnostic, LogicalId, Outcome, SchemaSource, code};
 use bailiwick_narrowing::{
-    Budget, Emptiness, Reason, Schema, Verdict, Witness, contains, effective, intent, is_empty,
+    Budget, Reason, Schema, Verdict, Witness, contains, effective, emptiness_proof, intent,
 };
 use bailiwick_snapshots::{InputNarrowing, Narrowing};
 use serde_json::Value;
@@ -149,9 +149,10 @@ fn check_input(
 
 /// Says where no call can pass: most likely not what the author of `own` meant.
 fn warn_if_empty(session: &mut Session, binding: &LinkedBinding, own: &SchemaSource, input: &Value) {
-    // A schema that does not compile is said elsewhere.
-    let Ok(schema) = Schema::compile(input) else { return };
-    let Emptiness::Empty(proof) = is_empty(&schema, &Budget::default()) else { return };
+    let Some(schema) = session.compile(&SchemaSource::synthetic(input.clone()), binding.origin) else {
+        return;
+    };
+    let Some(proof) = emptiness_proof(&schema, &Budget::default()) else { return };
     let place = |pointer: &str| {
         let (subschema, _) = pointer.rsplit_once('/')?;
         [pointer, subschema]

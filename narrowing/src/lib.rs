@@ -25,7 +25,7 @@ mod validator;
 mod verdict;
 
 pub use budget::Budget;
-pub use containment::{contains, is_empty};
+pub use containment::{contains, emptiness_proof, is_empty};
 pub use error::{SchemaError, SchemaErrorKind};
 pub use rewrite::{contract_form, effective, flatten, intent};
 pub use schema::Schema;

@@ -99,11 +99,11 @@ fn main() {
     let input = Arc::new(Schema::compile(&schema()).expect("a schema"));
     let five = policies(5);
     let one = decider("issue_refund", &input, &five);
-    assert_eq!(one.decide(ARGUMENTS, Phase::Call).word(), "allow");
+    assert_eq!(one.decide(ARGUMENTS, Phase::CALL).word(), "allow");
     row(
         "decide, 5 policies, JSON arguments in, decision out",
         &mut measure(20_000, || {
-            black_box(one.decide(black_box(ARGUMENTS), Phase::Call));
+            black_box(one.decide(black_box(ARGUMENTS), Phase::CALL));
         }),
     );
     let many: Vec<Decider> = (0..200).map(|at| decider(&format!("tool_{at}"), &input, &five)).collect();
@@ -113,7 +113,7 @@ fn main() {
         &mut measure(20_000, || {
             next = (next + 7) % many.len();
             if let Some(decider) = many.get(next) {
-                black_box(decider.decide(black_box(ARGUMENTS), Phase::Call));
+                black_box(decider.decide(black_box(ARGUMENTS), Phase::CALL));
             }
         }),
     );

@@ -10,7 +10,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// What is wrong with the text, in words, with line and column.
-pub fn read_arguments(text: &[u8]) -> Result<Value, Vec<String>> {
+pub(crate) fn read_arguments(text: &[u8]) -> Result<Value, Vec<String>> {
     if text.len() > MAX_BYTES {
         return Err(vec![format!("the arguments are {} bytes long, more than {MAX_BYTES}", text.len())]);
     }
@@ -44,7 +44,7 @@ pub fn read_arguments(text: &[u8]) -> Result<Value, Vec<String>> {
     }
 }
 
-/// Digits that any number of a double can have and still be told from its neighbours.
+/// A text of this length has no digit that a double loses, for the numbers that conditions compare.
 const SAFE_LENGTH: usize = 15;
 
 /// Refuses numbers whose digits are not those of the double that they are read as: a limit must not be passed in the
@@ -54,7 +54,10 @@ fn inexact(node: &Node, text: &str, faults: &mut Vec<String>) {
         NodeValue::Number(number) => {
             let written = text.get(node.span.start as usize..node.span.end as usize).unwrap_or_default();
             if written.len() > SAFE_LENGTH && digits(written) != digits(&number.to_string()) {
-                faults.push(format!("the arguments: `{number}` is written with more digits than are held"));
+                let shown: String = written.chars().take(40).collect();
+                faults.push(format!(
+                    "the arguments: `{shown}` has more digits than are held; the nearest is {number}"
+                ));
             }
         }
         NodeValue::Sequence(items) => items.iter().for_each(|item| inexact(item, text, faults)),

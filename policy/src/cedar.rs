@@ -40,7 +40,7 @@ use cedar_policy::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::comparison::Phase;
+use crate::phase::Phase;
 use crate::prepared::PreparedCondition;
 use shape::Shape;
 

@@ -4,44 +4,12 @@
 
 use std::fmt;
 
-use bailiwick_bundles::documents::phrony::{DISPATCH_VALUES, Field, Operator, Step};
+use bailiwick_bundles::documents::phrony::{Field, Operator, Step};
 use serde_json::{Number, Value};
 
 use crate::kind::Kind;
 use crate::pattern::{Pattern, PatternError};
-use crate::{Comparison, Truth, json};
-
-/// The moment at which a call is decided.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Phase {
-    /// Before it is dispatched. A dispatch field then equals none of its words.
-    #[default]
-    Call,
-    /// After its dispatch went wrong, and how: one of [`DISPATCH_VALUES`].
-    Dispatch(&'static str),
-}
-
-impl Phase {
-    /// The word for it: `call`, or one of [`DISPATCH_VALUES`].
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Dispatch(word) => word,
-        }
-    }
-}
-
-impl std::str::FromStr for Phase {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "call" {
-            return Ok(Self::Call);
-        }
-        let known = DISPATCH_VALUES.into_iter().find(|known| *known == text);
-        known.map(Self::Dispatch).ok_or("must be `call` or a value of `dispatch.outcome`")
-    }
-}
+use crate::{Comparison, Phase, Truth, json};
 
 /// A comparison, prepared.
 #[derive(Clone, Debug)]
@@ -89,6 +57,8 @@ pub enum ConditionError {
     Field(String),
     /// The operator takes another value: which, in words.
     Value(Operator, &'static str),
+    /// The operator is not for dispatch fields, which are one of a few words.
+    Dispatch(Operator),
     /// A number that cannot be compared exactly.
     Number(Number),
     /// `matches` has an expression that is refused.
@@ -106,6 +76,7 @@ impl fmt::Display for ConditionError {
         match self {
             Self::Field(field) => write!(f, "`{field}` is no path into the arguments"),
             Self::Value(op, wanted) => write!(f, "`{op}` compares with {wanted}"),
+            Self::Dispatch(op) => write!(f, "`{op}` is not for a dispatch field"),
             Self::Number(number) => {
                 write!(f, "`{number}` cannot be compared exactly: stay within 2^53 and 18 decimal places")
             }
@@ -138,7 +109,7 @@ impl Leaf {
         let test = test(comparison.op, comparison.value.as_ref())?;
         let word_test = matches!(test, Test::OneOf { .. } | Test::Exists(_));
         if field == Field::Dispatch && !word_test {
-            return Err(ConditionError::Value(comparison.op, "a number or text, not with a dispatch field"));
+            return Err(ConditionError::Dispatch(comparison.op));
         }
         Ok(Self { field, test, written: comparison.clone() })
     }
@@ -153,11 +124,11 @@ impl Leaf {
 
     fn dispatch(&self, phase: Phase) -> Truth {
         match &self.test {
-            Test::Exists(wanted) => (*wanted == (phase != Phase::Call)).into(),
+            Test::Exists(wanted) => (*wanted != phase.is_call()).into(),
             Test::OneOf { values, negated } => {
                 let is_one = values.iter().any(|value| value.as_str() == Some(phase.as_str()));
                 // Before the dispatch there is no word that a value could equal.
-                ((is_one && phase != Phase::Call) != *negated).into()
+                ((is_one && !phase.is_call()) != *negated).into()
             }
             // INVARIANT of `new`: a dispatch field has no other test.
             Test::Bound { .. }

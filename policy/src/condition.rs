@@ -50,11 +50,6 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 }
 
 impl Condition {
-    /// The field of every comparison, in the order written.
-    pub fn fields(&self) -> impl Iterator<Item = &str> {
-        self.comparisons().map(|comparison| comparison.field.as_str())
-    }
-
     /// Every comparison, in the order written.
     pub fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
         let mut pending = vec![self];

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::arguments::read_arguments;
 use crate::cedar::{CedarText, Compiler, Effect, Rule, Slice};
-use crate::comparison::Phase;
+use crate::phase::Phase;
 use crate::prepared::{Clause, PreparedCondition};
 use crate::requirements::Requirements;
 use crate::ruling::{DenyReason, Ruling};
@@ -239,7 +239,7 @@ impl Decider {
 /// Runs `run` where there is stack enough for everything here, however little the caller has left. All of it is bounded
 /// in depth: conditions, arguments, and the policies made of them.
 fn with_stack<T>(run: impl FnOnce() -> T) -> T {
-    const LEAST: usize = 2 << 20;
+    const LEAST: usize = 1 << 20;
     const MADE: usize = 4 << 20;
     stacker::maybe_grow(LEAST, MADE, run)
 }

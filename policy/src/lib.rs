@@ -20,6 +20,7 @@ mod describe;
 mod json;
 mod kind;
 mod pattern;
+mod phase;
 mod policy;
 mod prepared;
 mod requirements;
@@ -28,20 +29,20 @@ mod schema;
 mod truth;
 mod typing;
 
-pub use arguments::read_arguments;
 pub use cedar::CedarText;
-pub use comparison::{ConditionError, Phase};
+pub use comparison::ConditionError;
 pub use condition::{Comparison, Condition};
 pub use decider::{
     Considered, Decider, DeciderCompiler, DeciderError, DeciderInput, Explanation, condition_of,
 };
 pub use decision::{Decision, Timeout};
 pub use describe::describe;
-pub use pattern::{Pattern, PatternError};
+pub use pattern::PatternError;
+pub use phase::{Phase, PhaseError};
 pub use policy::{AttachedBy, Attachment, Policy, PolicyId, PolicyIdError, Scope};
-pub use prepared::{Clause, MAX_DEPTH, MAX_TERMS, PreparedCondition};
-pub use requirements::{Asker, Requirements};
+pub use prepared::{Clause, PreparedCondition};
+pub use requirements::{Asker, MergedTimeout, Requirements};
 pub use ruling::{DenyReason, Ruling};
-pub use schema::{certainly_false, certainly_true, possibly_true};
+pub use schema::{certainly_false, certainly_true};
 pub use truth::Truth;
 pub use typing::{ComparisonFault, Constancy, comparison_faults, constancy, none_meets, unknown_call};

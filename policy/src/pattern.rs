@@ -15,7 +15,7 @@ const MAX_SOURCE: usize = 4096;
 
 /// A compiled expression.
 #[derive(Clone)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     regex: Regex,
 }
 
@@ -28,7 +28,7 @@ impl Pattern {
     ///
     /// # Errors
     /// One that is none, that needs backtracking (look-around, back-references), or that is too large.
-    pub fn new(source: &str) -> Result<Self, PatternError> {
+    pub(crate) fn new(source: &str) -> Result<Self, PatternError> {
         if source.len() > MAX_SOURCE {
             return Err(PatternError(format!("it is longer than {MAX_SOURCE} bytes")));
         }
@@ -48,7 +48,7 @@ impl Pattern {
     }
 
     /// Whether it matches somewhere in `text`.
-    pub fn is_match(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
 }

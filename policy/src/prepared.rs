@@ -4,18 +4,14 @@
 
 use std::sync::{Arc, OnceLock};
 
+use bailiwick_bundles::documents::phrony::{MAX_CONDITION_DEPTH, MAX_TERMS};
 use bailiwick_narrowing::Schema;
 use serde_json::Value;
 
-use crate::comparison::{ConditionError, Leaf, Phase};
+use crate::comparison::{ConditionError, Leaf};
+use crate::phase::Phase;
 use crate::schema::{certainly_false, certainly_true};
 use crate::{Condition, Truth};
-
-/// How many conditions may be inside each other.
-pub const MAX_DEPTH: usize = 32;
-
-/// How many comparisons a condition may have.
-pub const MAX_TERMS: usize = 256;
 
 /// A condition that can be evaluated.
 #[derive(Clone, Debug)]
@@ -55,8 +51,13 @@ impl PreparedCondition {
     /// One that is too deep or too long, or a comparison that has no meaning.
     pub fn new(condition: &Condition) -> Result<Self, ConditionError> {
         let mut n_terms = 0;
-        let tree = prepare(condition, MAX_DEPTH, &mut n_terms)?;
+        let tree = prepare(condition, MAX_CONDITION_DEPTH, &mut n_terms)?;
         Ok(Self { tree, schemas: [OnceLock::new(), OnceLock::new()] })
+    }
+
+    /// The field of the comparison at a place in the order written.
+    pub fn field(&self, at: usize) -> Option<&str> {
+        self.tree.leaves().get(at).map(|leaf| leaf.written.field.as_str())
     }
 
     /// Whether it holds for a call.
@@ -78,10 +79,10 @@ impl PreparedCondition {
             Schema::compile(&value).ok().map(Arc::new)
         };
         let [when_false, when_true] = &self.schemas;
-        match phase {
-            Phase::Call => (if truth { when_true } else { when_false }).get_or_init(compile).clone(),
-            Phase::Dispatch(_) => compile(),
+        if phase.is_call() {
+            return (if truth { when_true } else { when_false }).get_or_init(compile).clone();
         }
+        compile()
     }
 
     pub(crate) fn tree(&self) -> &Tree {

@@ -8,7 +8,7 @@ use bailiwick_bundles::documents::phrony::{OnModify, OnReject, TimeoutDefault};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Decision, PolicyId, Timeout};
+use crate::{Decision, PolicyId};
 
 /// What must happen before a call goes ahead: the strictest of what each policy asks for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -20,14 +20,22 @@ pub struct Requirements {
     /// What happens when nobody answers; absent where no policy sets a time. A policy without a timeout never lets a
     /// call go ahead unanswered, and neither does the merged one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<Timeout>,
-    /// What happens when somebody says no, where a policy says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub on_reject: Option<OnReject>,
+    pub timeout: Option<MergedTimeout>,
+    /// What happens when somebody says no: the agent is told only where every policy says so.
+    pub on_reject: OnReject,
     /// What happens to edited arguments: taken as they are only where every policy says so.
     pub on_modify: OnModify,
     /// Who asks, sorted.
     pub asked_by: Vec<Asker>,
+}
+
+/// What happens when nobody answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MergedTimeout {
+    /// Minutes to wait.
+    pub after_minutes: u64,
+    /// What then.
+    pub default: TimeoutDefault,
 }
 
 /// A policy among those that ask, with what is kept beside it.
@@ -52,11 +60,11 @@ impl Requirements {
         Self {
             approvals_required: decision.approvals_required.unwrap_or(1),
             comprehension_required: decision.comprehension_required.unwrap_or(false),
-            timeout: decision.timeout.as_ref().map(|timeout| Timeout {
+            timeout: decision.timeout.as_ref().map(|timeout| MergedTimeout {
                 after_minutes: timeout.after_minutes,
-                default: Some(timeout.default.unwrap_or(TimeoutDefault::Deny)),
+                default: timeout.default.unwrap_or(TimeoutDefault::Deny),
             }),
-            on_reject: decision.on_reject,
+            on_reject: decision.on_reject.unwrap_or(OnReject::Fail),
             on_modify: decision.on_modify.unwrap_or(OnModify::Revalidate),
             asked_by: vec![Asker {
                 policy: policy.clone(),
@@ -76,10 +84,10 @@ impl Requirements {
             approvals_required: self.approvals_required.max(other.approvals_required),
             comprehension_required: self.comprehension_required || other.comprehension_required,
             timeout: merge_timeouts(self.timeout, other.timeout),
-            on_reject: stricter(self.on_reject, other.on_reject, |action| match action {
-                OnReject::ReturnToAgent => 0,
-                OnReject::Fail => 1,
-            }),
+            on_reject: match (self.on_reject, other.on_reject) {
+                (OnReject::ReturnToAgent, OnReject::ReturnToAgent) => OnReject::ReturnToAgent,
+                (OnReject::Fail, _) | (_, OnReject::Fail) => OnReject::Fail,
+            },
             on_modify: match (self.on_modify, other.on_modify) {
                 (OnModify::Accept, OnModify::Accept) => OnModify::Accept,
                 (OnModify::Revalidate, _) | (_, OnModify::Revalidate) => OnModify::Revalidate,
@@ -90,24 +98,20 @@ impl Requirements {
 }
 
 /// The shortest time; a policy without one would wait for ever, so after the time of another the call is not made.
-fn merge_timeouts(a: Option<Timeout>, b: Option<Timeout>) -> Option<Timeout> {
-    let default = |timeout: &Timeout| timeout.default.unwrap_or(TimeoutDefault::Deny);
+fn merge_timeouts(a: Option<MergedTimeout>, b: Option<MergedTimeout>) -> Option<MergedTimeout> {
+    let strictness = |default: TimeoutDefault| match default {
+        TimeoutDefault::Allow => 0,
+        TimeoutDefault::Escalate => 1,
+        TimeoutDefault::Deny => 2,
+    };
     match (a, b) {
         (None, None) => None,
         (Some(only), None) | (None, Some(only)) => {
-            Some(Timeout { after_minutes: only.after_minutes, default: Some(TimeoutDefault::Deny) })
+            Some(MergedTimeout { default: TimeoutDefault::Deny, ..only })
         }
-        (Some(a), Some(b)) => Some(Timeout {
+        (Some(a), Some(b)) => Some(MergedTimeout {
             after_minutes: a.after_minutes.min(b.after_minutes),
-            default: stricter(Some(default(&a)), Some(default(&b)), |default| match default {
-                TimeoutDefault::Allow => 0,
-                TimeoutDefault::Escalate => 1,
-                TimeoutDefault::Deny => 2,
-            }),
+            default: if strictness(a.default) >= strictness(b.default) { a.default } else { b.default },
         }),
     }
-}
-
-fn stricter<T: Copy>(a: Option<T>, b: Option<T>, strictness: impl Fn(T) -> u8) -> Option<T> {
-    a.into_iter().chain(b).max_by_key(|choice| strictness(*choice))
 }

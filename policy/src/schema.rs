@@ -7,8 +7,9 @@
 use bailiwick_bundles::documents::phrony::{Field, FieldPath, Step};
 use serde_json::{Value, json};
 
-use crate::comparison::{Leaf, Phase, Side, Test};
+use crate::comparison::{Leaf, Side, Test};
 use crate::kind::Kind;
+use crate::phase::Phase;
 use crate::prepared::{PreparedCondition, Tree};
 
 /// The arguments for which `condition` is true at `phase`, as a schema.
@@ -19,11 +20,6 @@ pub fn certainly_true(condition: &PreparedCondition, phase: Phase) -> Value {
 /// The arguments for which `condition` is false at `phase`, as a schema.
 pub fn certainly_false(condition: &PreparedCondition, phase: Phase) -> Value {
     certainly(condition.tree(), phase, false)
-}
-
-/// The arguments for which `condition` is true or unknown at `phase`, as a schema.
-pub fn possibly_true(condition: &PreparedCondition, phase: Phase) -> Value {
-    negation(&certainly_false(condition, phase))
 }
 
 /// The arguments for which a comparison of what is at `path` is true or false, for one that compares single values.
@@ -150,13 +146,6 @@ fn joined(keyword: &str, mut schemas: Vec<Value>) -> Value {
             schemas.extend(last);
             json!({ keyword: schemas })
         }
-    }
-}
-
-fn negation(schema: &Value) -> Value {
-    match schema.as_bool() {
-        Some(value) => Value::Bool(!value),
-        None => json!({ "not": schema }),
     }
 }
 

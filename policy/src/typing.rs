@@ -4,13 +4,14 @@
 //! narrowing engine is asked. What it cannot decide is not said: these are faults of writing, and a condition that is
 //! wrongly thought to make sense still restricts.
 
-use bailiwick_bundles::documents::phrony::{DISPATCH_VALUES, Field, FieldPath, Step};
+use bailiwick_bundles::documents::phrony::{Field, FieldPath, Step};
 use bailiwick_bundles::nearest;
-use bailiwick_narrowing::{Budget, Emptiness, Schema, Verdict, contains, is_empty};
+use bailiwick_narrowing::{Budget, Schema, Verdict, contains, emptiness_proof};
 use serde_json::{Value, json};
 
-use crate::comparison::{Leaf, Phase, Test};
+use crate::comparison::{Leaf, Test};
 use crate::kind::Kind;
+use crate::phase::Phase;
 use crate::prepared::PreparedCondition;
 use crate::{Truth, schema};
 
@@ -146,6 +147,9 @@ fn walk<'s>(input: &'s Value, path: &'s FieldPath) -> Walk<'s> {
             (Step::Name(_) | Step::Each, _) => return Walk::Unclear,
         }
     }
+    if schema.get("$ref").is_some() {
+        return Walk::Unclear;
+    }
     let name = schema
         .get("type")
         .and_then(Value::as_str)
@@ -185,7 +189,7 @@ pub fn constancy(condition: &PreparedCondition, input: &Schema) -> Option<Consta
 /// it.
 pub fn unknown_call(condition: &PreparedCondition, input: &Schema) -> Option<(usize, Value)> {
     let leaves = condition.tree().leaves();
-    let phase = Phase::Call;
+    let phases = phases(condition);
     leaves.iter().enumerate().find_map(|(at, leaf)| {
         let Field::Argument(path) = &leaf.field else { return None };
         if matches!(leaf.test, Test::Exists(_)) || is_required(input.value(), path) {
@@ -195,7 +199,8 @@ pub fn unknown_call(condition: &PreparedCondition, input: &Schema) -> Option<(us
         match contains(&present, input, &Budget::default()) {
             Verdict::Escapes(witness) => {
                 let call = witness.instance().clone();
-                (condition.truth(&call, phase) == Truth::Unknown).then_some((at, call))
+                let is_unknown = |phase: &Phase| condition.truth(&call, *phase) == Truth::Unknown;
+                phases.iter().any(is_unknown).then_some((at, call))
             }
             Verdict::Contained(_) | Verdict::Undecided(_) => None,
         }
@@ -218,21 +223,17 @@ fn is_required(input: &Value, path: &FieldPath) -> bool {
 /// Whether no call of `input` is certain to meet all of `conditions`.
 pub fn none_meets<'c>(conditions: impl IntoIterator<Item = &'c PreparedCondition>, input: &Schema) -> bool {
     let wanted: Vec<Value> =
-        conditions.into_iter().map(|condition| schema::certainly_true(condition, Phase::Call)).collect();
+        conditions.into_iter().map(|condition| schema::certainly_true(condition, Phase::CALL)).collect();
     !wanted.is_empty() && is_within(input, &json!({ "not": { "allOf": wanted } })) && !accepts_nothing(input)
 }
 
 fn accepts_nothing(input: &Schema) -> bool {
-    matches!(is_empty(input, &Budget::default()), Emptiness::Empty(_))
+    emptiness_proof(input, &Budget::default()).is_some()
 }
 
 fn phases(condition: &PreparedCondition) -> Vec<Phase> {
     let is_dispatch = |leaf: &&Leaf| leaf.field == Field::Dispatch;
-    if condition.tree().leaves().iter().any(is_dispatch) {
-        std::iter::once(Phase::Call).chain(DISPATCH_VALUES.map(Phase::Dispatch)).collect()
-    } else {
-        vec![Phase::Call]
-    }
+    if condition.tree().leaves().iter().any(is_dispatch) { Phase::all().collect() } else { vec![Phase::CALL] }
 }
 
 /// Whether it is proven that `outer` accepts all that `input` does.

@@ -44,7 +44,7 @@ fn try_decider(schema: &Value, policies: &[Policy]) -> Result<Decider, String> {
 }
 
 fn decide(schema: &Value, policies: &[Policy], arguments: &str) -> Ruling {
-    try_decider(schema, policies).expect("policies that compile").decide(arguments.as_bytes(), Phase::Call)
+    try_decider(schema, policies).expect("policies that compile").decide(arguments.as_bytes(), Phase::CALL)
 }
 
 fn open() -> Value {
@@ -261,8 +261,8 @@ fn an_unconditional_deny_is_honoured_and_arguments_that_are_none_are_denied() {
             check_denied(&open(), &[], arguments);
         }
         let decider = try_decider(&open(), &[]).unwrap();
-        assert!(matches!(decider.decide(b"{\"a\": \"\xff\"}", Phase::Call), Ruling::Deny { .. }));
-        assert_eq!(decider.decide(b"{}", Phase::Call), Ruling::Allow);
+        assert!(matches!(decider.decide(b"{\"a\": \"\xff\"}", Phase::CALL), Ruling::Deny { .. }));
+        assert_eq!(decider.decide(b"{}", Phase::CALL), Ruling::Allow);
     });
 }
 
@@ -278,7 +278,7 @@ fn a_decider_is_shared_between_threads() {
             scope.spawn(move || {
                 for n in 0..50 {
                     let word =
-                        decider.decide(format!("{{\"amount\": {}}}", at + n).as_bytes(), Phase::Call).word();
+                        decider.decide(format!("{{\"amount\": {}}}", at + n).as_bytes(), Phase::CALL).word();
                     assert_eq!(word == "deny", at + n > 10);
                 }
             });

@@ -17,7 +17,7 @@ pub use agent::{
     ReasoningEffort, Secret, Secrets, Transport,
 };
 pub use bundle::{BundleDocument, BundleSpec};
-pub use condition::{ConditionDoc, DISPATCH_VALUES, Leaf, Operator};
+pub use condition::{ConditionDoc, DISPATCH_VALUES, Leaf, MAX_CONDITION_DEPTH, MAX_TERMS, Operator};
 pub use field::{Field, FieldError, FieldPath, Step};
 pub use metadata::{Framework, Frameworks, Governance, Metadata, StringMap};
 pub use policy::{

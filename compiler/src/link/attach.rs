@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use bailiwick_bundles::documents::phrony::DecisionType;
+use bailiwick_bundles::documents::phrony::{DecisionType, Field, Step};
 use bailiwick_bundles::{BoundaryId, Diagnostic, LogicalId, WireName, code, did_you_mean, nearest};
 use bailiwick_policy::{AttachedBy, Attachment, Decision, Policy, PolicyId, Scope};
 use bailiwick_snapshots::{Evidence, PolicyRecord};
@@ -225,9 +225,13 @@ fn concerns_arguments(policy: &Policy, site: &Site<'_>) -> bool {
         let Some(arguments) = arguments(schema) else { return true };
         declared.extend(arguments);
     }
-    conditions.fields().any(|field| {
-        let name = field.split(['.', '[']).next().unwrap_or(field);
-        field.starts_with("dispatch.") || field.starts_with("phrony.") || declared.contains(name)
+    conditions.comparisons().any(|comparison| match comparison.field.parse() {
+        Ok(Field::Argument(path)) => match path.steps().first() {
+            Some(Step::Name(name)) => declared.contains(name.as_str()),
+            Some(Step::Each) | None => true,
+        },
+        // What is not understood is not passed over.
+        Ok(Field::Dispatch) | Err(_) => true,
     })
 }
 

@@ -74,6 +74,7 @@ fn refuse(session: &mut Session, comparison: &Comparison, leaf: &Leaf) {
         // Reading has said so.
         ConditionError::Field(_)
         | ConditionError::Value(..)
+        | ConditionError::Dispatch(_)
         | ConditionError::TooDeep
         | ConditionError::TooManyTerms
         | ConditionError::Empty => return,

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 
 use super::shape::{Attribute, Shape, Slot};
 use crate::Truth;
-use crate::comparison::Phase;
+use crate::phase::Phase;
 
 impl Shape {
     /// The context of a call. The error is in words, and means: deny.

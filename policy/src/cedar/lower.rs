@@ -17,8 +17,9 @@ use serde_json::{Number, Value};
 use super::context::{Decimal, decimal};
 use super::shape::{Attribute, Shape, Slot, declared};
 use super::{ACTIONS, Effect, Rule};
-use crate::comparison::{Leaf, Phase, Side, Test};
+use crate::comparison::{Leaf, Side, Test};
 use crate::kind::Kind;
+use crate::phase::Phase;
 use crate::prepared::Tree;
 
 pub(super) fn uid(kind: &str, id: &str) -> Result<EntityUID, String> {
@@ -111,7 +112,10 @@ fn compare(leaf: &Leaf, truth: bool, input: &Value, shape: &mut Shape) -> Result
             let digest = Digest::of(written.to_string().as_bytes()).to_string();
             let name: String = digest.trim_start_matches("sha256:").chars().take(16).collect();
             let name = format!("f{name}");
-            shape.facts.entry(name.clone()).or_insert_with(|| leaf.clone());
+            let known = shape.facts.entry(name.clone()).or_insert_with(|| leaf.clone());
+            if known.written != leaf.written {
+                return Err(format!("`{name}` would be two facts"));
+            }
             let facts = attribute(variable(), "facts");
             let holds = attribute(Arc::clone(&facts), &name);
             Ok(binary(BinaryOp::And, has(facts, &name), signed(truth, holds)))
@@ -259,9 +263,9 @@ fn dispatch(leaf: &Leaf, truth: bool) -> Arc<Expr> {
         binary(BinaryOp::Eq, attribute(variable(), "phase"), word)
     };
     match &leaf.test {
-        Test::Exists(wanted) => signed(*wanted != truth, is(Phase::Call.as_str())),
+        Test::Exists(wanted) => signed(*wanted != truth, is(Phase::CALL.as_str())),
         Test::OneOf { values, negated } => {
-            let words = values.iter().filter_map(Value::as_str).filter(|word| *word != Phase::Call.as_str());
+            let words = values.iter().filter_map(Value::as_str).filter(|word| *word != Phase::CALL.as_str());
             let parts: Vec<Arc<Expr>> = words.map(is).collect();
             signed(*negated != truth, balanced(BinaryOp::Or, &parts).unwrap_or_else(never))
         }

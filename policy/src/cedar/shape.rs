@@ -169,12 +169,16 @@ pub(super) fn declared(input: &Value, path: &FieldPath) -> Option<Declared> {
     let mut is_required = true;
     for step in path.steps() {
         let Step::Name(name) = step else { return None };
+        // Up to draft 07 nothing beside a reference counts.
+        if schema.get("$ref").is_some() {
+            return None;
+        }
         let requires = schema.get("required").and_then(Value::as_array);
         is_required &= schema.get("type").and_then(Value::as_str) == Some("object")
             && requires.is_some_and(|names| names.iter().any(|known| known == name.as_str()));
         schema = schema.get("properties")?.get(name)?;
     }
-    let kind = schema.get("type")?.as_str()?;
+    let kind = schema.get("type").filter(|_| schema.get("$ref").is_none())?.as_str()?;
     let is_integer = kind == "integer";
     let kind =
         Kind::ALL.into_iter().find(|known| known.name() == kind || (is_integer && *known == Kind::Number))?;

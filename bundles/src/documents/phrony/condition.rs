@@ -88,11 +88,11 @@ keywords! {
     }
 }
 
-/// How many conditions may be inside each other: what Cedar evaluates without regard to the stack it is called on.
-const MAX_CONDITION_DEPTH: usize = 32;
+/// How many conditions may be inside each other.
+pub const MAX_CONDITION_DEPTH: usize = 32;
 
 /// How many comparisons a condition may have.
-const MAX_TERMS: usize = 256;
+pub const MAX_TERMS: usize = 256;
 
 impl ConditionDoc {
     /// Says where a condition is deeper or longer than what is evaluated.

@@ -42,11 +42,6 @@ impl FieldPath {
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
-
-    /// Whether no step leads through the elements of a list.
-    pub fn is_single(&self) -> bool {
-        self.steps.iter().all(|step| matches!(step, Step::Name(_)))
-    }
 }
 
 impl FromStr for Field {

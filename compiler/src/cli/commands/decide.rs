@@ -128,12 +128,9 @@ fn requirement_words(requirements: &Requirements) -> String {
         words.push("with proof of comprehension".to_owned());
     }
     if let Some(timeout) = &requirements.timeout {
-        let default = timeout.default.map_or("deny", |default| default.as_str());
-        words.push(format!("{default} after {} minutes", timeout.after_minutes));
+        words.push(format!("{} after {} minutes", timeout.default, timeout.after_minutes));
     }
-    if let Some(action) = requirements.on_reject {
-        words.push(format!("on rejection {action}"));
-    }
+    words.push(format!("on rejection {}", requirements.on_reject));
     words.push(format!("edited arguments: {}", requirements.on_modify));
     words.join("; ")
 }

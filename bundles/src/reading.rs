@@ -65,10 +65,10 @@ impl<'d> Faults<'d> {
         self.push(|| {
             Diagnostic::new(
                 &code::INEXACT_NUMBER,
-                format!("`{}` is a number that JSON cannot hold exactly", excerpt(text)),
+                format!("`{}` is a number that a double does not hold exactly", excerpt(text)),
             )
             .label(span, "")
-            .help("quote it, or write an integer within ±9007199254740992 or a finite decimal")
+            .help("write an integer within ±9007199254740992 or a decimal of at most 17 digits, or quote it if it is text")
         });
     }
 
@@ -142,8 +142,8 @@ struct Inexact(serde_json::Number);
 
 /// The number written as `text`: `[-+]? digits [. digits] [e digits]`, either run of digits perhaps empty.
 ///
-/// An integer is held exactly up to 2^53 either way. Another number is the nearest double, unless that is
-/// infinite, or zero for a text that is not.
+/// An integer is held exactly up to 2^53 either way. Another number is the double whose shortest digits are those that
+/// are written: one with more digits than a double keeps would be another number, and a limit another limit.
 fn number(text: &str) -> Result<serde_json::Number, Inexact> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let integral = unsigned.bytes().all(|b| b.is_ascii_digit());
@@ -159,10 +159,29 @@ fn number(text: &str) -> Result<serde_json::Number, Inexact> {
     let written_as_zero = mantissa.bytes().all(|b| b == b'0' || b == b'.');
     match serde_json::Number::from_f64(value) {
         Some(held) if value == 0.0 && written_as_zero => Ok(held),
-        Some(held) if value != 0.0 && !integral => Ok(held),
+        Some(held) if value != 0.0 && !integral && has_all_digits(text, &held) => Ok(held),
         Some(near) => Err(Inexact(near)),
         None => Err(Inexact(0.into())),
     }
+}
+
+/// Whether the shortest digits of a double are those of the text.
+fn has_all_digits(text: &str, held: &serde_json::Number) -> bool {
+    // So few digits are told apart by any double that is not subnormal.
+    const ALWAYS: usize = 15;
+    text.len() <= ALWAYS && !text.contains(['e', 'E']) || digits(text) == digits(&held.to_string())
+}
+
+/// The significant digits of a number and its power of ten.
+fn digits(text: &str) -> Option<(String, i64)> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let mantissa = mantissa.trim_start_matches(['-', '+']);
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let shown = all.trim_end_matches('0');
+    let n_zeros = i64::try_from(all.len() - shown.len()).ok()?;
+    let power = exponent.parse::<i64>().ok()? - i64::try_from(fraction.len()).ok()? + n_zeros;
+    Some((shown.trim_start_matches('0').to_owned(), power))
 }
 
 /// `text` on one line and at most 60 characters long, for a message.

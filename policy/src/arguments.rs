@@ -3,7 +3,7 @@
 //! Read by the strict JSON reader: duplicate keys, numbers that a double does not hold, and more levels or bytes than
 //! are read anywhere else are refused. A text that is refused is a call that is denied.
 
-use bailiwick_bundles::{Diagnostic, MAX_BYTES, Node, NodeValue, SourceMap, read_json};
+use bailiwick_bundles::{Diagnostic, MAX_BYTES, SourceMap, read_json};
 use serde_json::Value;
 
 /// Reads the arguments of a call.
@@ -26,10 +26,7 @@ pub(crate) fn read_arguments(text: &[u8]) -> Result<Value, Vec<String>> {
         sources = SourceMap::new();
         sources.add("arguments", text);
     }
-    let mut faults: Vec<String> = found.iter().map(|fault| said(fault, &sources)).collect();
-    if let Some(node) = &node {
-        inexact(node, text, &mut faults);
-    }
+    let faults: Vec<String> = found.iter().map(|fault| said(fault, &sources)).collect();
     match node {
         Some(node) if faults.is_empty() => {
             let value = node.to_json();
@@ -42,41 +39,6 @@ pub(crate) fn read_arguments(text: &[u8]) -> Result<Value, Vec<String>> {
         _ if faults.is_empty() => Err(vec!["the arguments are no JSON".to_owned()]),
         _ => Err(faults),
     }
-}
-
-/// A text of this length has no digit that a double loses, for the numbers that conditions compare.
-const SAFE_LENGTH: usize = 15;
-
-/// Refuses numbers whose digits are not those of the double that they are read as: a limit must not be passed in the
-/// digits that are lost.
-fn inexact(node: &Node, text: &str, faults: &mut Vec<String>) {
-    match &node.value {
-        NodeValue::Number(number) => {
-            let written = text.get(node.span.start as usize..node.span.end as usize).unwrap_or_default();
-            if written.len() > SAFE_LENGTH && digits(written) != digits(&number.to_string()) {
-                let shown: String = written.chars().take(40).collect();
-                faults.push(format!(
-                    "the arguments: `{shown}` has more digits than are held; the nearest is {number}"
-                ));
-            }
-        }
-        NodeValue::Sequence(items) => items.iter().for_each(|item| inexact(item, text, faults)),
-        NodeValue::Mapping(members) => members.iter().for_each(|(_, member)| inexact(member, text, faults)),
-        NodeValue::Null | NodeValue::Bool(_) | NodeValue::String(_) => {}
-    }
-}
-
-/// The significant digits of a number and its power of ten.
-fn digits(text: &str) -> Option<(String, i64)> {
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let mantissa = mantissa.trim_start_matches('-');
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let all = format!("{whole}{fraction}");
-    let shown = all.trim_end_matches('0');
-    let n_zeros = i64::try_from(all.len() - shown.len()).ok()?;
-    let power = exponent.parse::<i64>().ok()? - i64::try_from(fraction.len()).ok()? + n_zeros;
-    let shown = shown.trim_start_matches('0');
-    Some((shown.to_owned(), if shown.is_empty() { 0 } else { power }))
 }
 
 fn said(fault: &Diagnostic, sources: &SourceMap) -> String {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bailiwick_bundles::documents::phrony::{DecisionType, Operator};
+use bailiwick_bundles::documents::phrony::{DecisionType, Field, Operator, Step};
 use bailiwick_narrowing::Schema;
 use serde_json::Value;
 
@@ -200,8 +200,8 @@ impl Decider {
         let mut messages: Vec<String> = violations
             .into_iter()
             .map(|violation| match violation.instance_path.as_str() {
-                "" => violation.message,
-                path => format!("at `{path}`: {}", violation.message),
+                "" => format!("the input schema refuses the arguments: {}", violation.message),
+                path => format!("the input schema refuses the arguments at `{path}`: {}", violation.message),
             })
             .collect();
         if messages.is_empty() {
@@ -219,7 +219,8 @@ impl Decider {
         let of = |effect| applying.iter().filter(move |prepared| prepared.effect == effect);
         let mut denials = of(Effect::Denial).chain(of(Effect::AllowList)).peekable();
         if denials.peek().is_some() {
-            let mut reasons: Vec<DenyReason> = denials.map(|prepared| prepared.denial()).collect();
+            let mut reasons: Vec<DenyReason> =
+                denials.map(|prepared| prepared.denial(arguments, phase)).collect();
             reasons.sort_by(|a, b| a.policy.cmp(&b.policy));
             return Ruling::Deny { reasons };
         }
@@ -262,6 +263,14 @@ pub fn condition_of(policy: &Policy, input: &Value) -> Result<Option<Condition>,
     let [name] = names.as_slice() else {
         return Err("it lists values of one argument, and the tool has several or none".to_owned());
     };
+    // A name that cannot be written as a path is not the argument that the path leads to.
+    let is_itself = matches!(
+        name.parse(),
+        Ok(Field::Argument(path)) if matches!(path.steps(), [Step::Name(step)] if step == *name)
+    );
+    if !is_itself {
+        return Err(format!("the argument `{name}` cannot be compared: its name is no path"));
+    }
     let listed = Condition::Leaf(Comparison {
         field: (*name).clone(),
         op: Operator::In,
@@ -336,14 +345,26 @@ impl Prepared {
         }
     }
 
-    fn denial(&self) -> DenyReason {
+    fn denial(&self, arguments: &Value, phase: Phase) -> DenyReason {
         let because = self.policy.decision.reason.clone();
-        let message = because.unwrap_or_else(|| match (self.effect, &self.policy.conditions) {
+        let mut message = because.unwrap_or_else(|| match (self.effect, &self.policy.conditions) {
             (Effect::AllowList, Some(condition)) => format!("allowed only when {condition}"),
             (Effect::AllowList, None) => "not one of the values that are allowed".to_owned(),
             (_, Some(condition)) => format!("denied when {condition}"),
             (_, None) => "denied always".to_owned(),
         });
+        // What is not known restricts, and is not what the reason says.
+        if let Some(condition) = &self.condition
+            && condition.truth(arguments, phase) == Truth::Unknown
+        {
+            let clauses = condition.deciding(arguments, phase);
+            let unknown = clauses.iter().find(|clause| clause.truth == Truth::Unknown);
+            let unknown = unknown.map(|clause| match clause.value {
+                None => format!(" (`{}` is absent, so it may be)", clause.field),
+                Some(_) => format!(" (`{}` is of another type, so it may be)", clause.field),
+            });
+            message.push_str(&unknown.unwrap_or_default());
+        }
         DenyReason { policy: Some(self.policy.id.clone()), message }
     }
 }

@@ -115,6 +115,9 @@ pub(super) struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The exit code is 0 whatever is decided: read the first line, or `decision` of `--format json`."
+)]
 pub(super) struct DecideArgs {
     /// A bundle's path, `namespace.name@version`, `namespace.name@sha256:…`, or `sha256:` and at least 12 digits.
     #[arg(value_name = "SOURCE")]
@@ -128,7 +131,8 @@ pub(super) struct DecideArgs {
     /// When the call is decided: `call`, or how its dispatch went wrong, such as `dispatch:indeterminate`.
     #[arg(long, value_name = "PHASE", default_value = "call")]
     pub(super) phase: Phase,
-    /// Name every policy that was considered, what decided it, and where that is written.
+    /// Name every policy that was considered, what decided it, and, of a bundle's files, where that is written. JSON
+    /// always has it.
     #[arg(long)]
     pub(super) explain: bool,
 }

@@ -97,8 +97,7 @@ impl Linker<'_> {
         );
         let diagnostic = self.session.label(diagnostic, site.origin, "not attached here");
         let diagnostic = self.session.label(diagnostic, policy.head.origin, "an agent-wide policy");
-        self.session
-            .push(diagnostic.help("attach it to the binding, or give it a `scope`, if it is meant to apply"));
+        self.session.push(diagnostic.help("attach it to the binding if it is meant to apply there"));
     }
 
     fn attach_boundary(

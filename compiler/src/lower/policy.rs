@@ -42,14 +42,29 @@ pub(super) fn lower(
             refuse(session, comparison, leaf);
         }
     }
+    if let (Some(values), Some(allow)) = (&policy.allow, &spec.allow) {
+        // The field is that of the tool's one argument; here only the values count.
+        let listed = Comparison {
+            field: "argument".to_owned(),
+            op: phrony::Operator::In,
+            value: Some(Value::Array(values.clone())),
+        };
+        if let Err(error @ ConditionError::Number(_)) = listed.check() {
+            let diagnostic = Diagnostic::new(&code::INVALID_CONDITION, error.to_string());
+            session.push(diagnostic.label(allow.span, "in this list").help(help(&error)));
+        }
+    }
     let prepared = policy.conditions.as_ref().and_then(|condition| PreparedCondition::new(condition).ok());
     let scope_span = spec.scope.as_ref().map_or(document.metadata.name.span, |scope| scope.span);
-    let condition_span = spec.conditions.as_ref().map_or(document.metadata.name.span, ConditionDoc::span);
-    let comparisons = written.iter().map(|leaf| ComparisonOrigin {
-        field: session.origin(leaf.field.span),
-        op: session.origin(leaf.op.span),
-    });
-    let comparisons = comparisons.collect();
+    let allow_span = spec.allow.as_ref().map(|allow| allow.span);
+    let condition_span = spec.conditions.as_ref().map(ConditionDoc::span).or(allow_span);
+    let condition_span = condition_span.unwrap_or(document.metadata.name.span);
+    let spans = written.iter().map(|leaf| (leaf.field.span, leaf.op.span));
+    // A list of allowed values is one comparison.
+    let spans = spans.chain(allow_span.map(|span| (span, span)));
+    let comparisons = spans
+        .map(|(field, op)| ComparisonOrigin { field: session.origin(field), op: session.origin(op) })
+        .collect();
     Some(PolicyManifest {
         head,
         policy,
@@ -64,22 +79,28 @@ pub(super) fn lower(
 fn refuse(session: &mut Session, comparison: &Comparison, leaf: &Leaf) {
     let Err(error) = comparison.check() else { return };
     let span = leaf.value.as_ref().map_or(leaf.span, |value| value.span);
-    let help = match &error {
+    // The others were said by reading.
+    if matches!(error, ConditionError::Pattern(_) | ConditionError::Number(_)) {
+        let diagnostic = Diagnostic::new(&code::INVALID_CONDITION, error.to_string());
+        session.push(diagnostic.label(span, "here").help(help(&error)));
+    }
+}
+
+fn help(error: &ConditionError) -> &'static str {
+    match error {
         ConditionError::Pattern(_) => {
             "write an expression without look-around and back-references, and with small repetitions"
         }
         ConditionError::Number(_) => {
             "write a number within ±9007199254740992, with at most 18 decimal places"
         }
-        // Reading has said so.
         ConditionError::Field(_)
         | ConditionError::Value(..)
         | ConditionError::Dispatch(_)
         | ConditionError::TooDeep
         | ConditionError::TooManyTerms
-        | ConditionError::Empty => return,
-    };
-    session.push(Diagnostic::new(&code::INVALID_CONDITION, error.to_string()).label(span, "here").help(help));
+        | ConditionError::Empty => "correct the comparison",
+    }
 }
 
 fn condition(document: &ConditionDoc) -> Condition {

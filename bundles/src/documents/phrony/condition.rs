@@ -261,7 +261,11 @@ fn decode_leaf(
         return None;
     }
     match field.value.parse() {
-        Ok(Field::Dispatch) => check_dispatch(&field.value, &op, value.as_ref(), cx),
+        Ok(Field::Dispatch) => {
+            if !check_dispatch(&field.value, &op, value.as_ref(), cx) {
+                return None;
+            }
+        }
         Ok(Field::Argument(_)) => {}
         Err(problem) => {
             cx.push(
@@ -287,10 +291,11 @@ pub const DISPATCH_VALUES: [&str; 5] = [
     "limit:escalate",
 ];
 
-/// A value that a dispatch never has would make a rule that never applies.
-fn check_dispatch(field: &str, op: &Spanned<Operator>, value: Option<&Node>, cx: &mut Decoder<'_>) {
+/// A value that a dispatch never has would make a rule that never applies. Whether there is none.
+fn check_dispatch(field: &str, op: &Spanned<Operator>, value: Option<&Node>, cx: &mut Decoder<'_>) -> bool {
+    let before = cx.diagnostics.len();
     let listed = match (op.value, value) {
-        (Operator::Exists, _) | (_, None) => return,
+        (Operator::Exists, _) | (_, None) => return true,
         (Operator::In | Operator::NotIn, Some(value)) => value.as_sequence().unwrap_or_default(),
         (Operator::Eq | Operator::Neq, Some(value)) => std::slice::from_ref(value),
         (
@@ -311,7 +316,7 @@ fn check_dispatch(field: &str, op: &Spanned<Operator>, value: Option<&Node>, cx:
                 )
                 .label(op.span, "should be `eq`, `neq`, `in`, `not_in` or `exists`"),
             );
-            return;
+            return false;
         }
     };
     for item in listed {
@@ -327,6 +332,7 @@ fn check_dispatch(field: &str, op: &Spanned<Operator>, value: Option<&Node>, cx:
             );
         }
     }
+    cx.diagnostics.len() == before
 }
 
 impl schemars::JsonSchema for ConditionDoc {

@@ -162,6 +162,13 @@ impl PolicyDocument {
         }
         if let Some(allow) = &spec.allow {
             allow.value.iter().for_each(|value| refuse_ambiguous(value, &mut cx.diagnostics));
+            if allow.value.is_empty() {
+                cx.push(
+                    Diagnostic::new(&code::INVALID_CONDITION, "a list of allowed values is empty")
+                        .label(allow.span, "allows no call at all")
+                        .help("list at least one value, or write `decision: { type: deny }`"),
+                );
+            }
             match &spec.scope {
                 Some(Spanned { value: Scope::Tool(_), .. }) => {}
                 Some(Spanned { value: Scope::Agent, span }) => cx.push(

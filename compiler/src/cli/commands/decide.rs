@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Read;
 
+use bailiwick_bundles::documents::phrony::DecisionType;
 use bailiwick_bundles::{Diagnostic, MAX_BYTES, Severity, code};
 use bailiwick_policy::{Considered, Explanation, PolicyId, Requirements, Ruling, Truth};
 use serde_json::{Map, Value, json};
@@ -54,7 +55,7 @@ pub(in super::super) fn decide(context: &mut Context<'_, '_>, args: &DecideArgs)
 
 /// The arguments as written: in a file, on standard input, or on the command line itself.
 fn read_arguments(context: &mut Context<'_, '_>, from: &str) -> Option<Vec<u8>> {
-    if from.trim_start().starts_with('{') {
+    if from.trim_start().starts_with(['{', '[']) {
         return Some(from.as_bytes().to_vec());
     }
     let mut bytes = Vec::new();
@@ -136,7 +137,11 @@ fn requirement_words(requirements: &Requirements) -> String {
 }
 
 fn considered_text(text: &mut String, context: &Context<'_, '_>, loaded: &Loaded, found: &Considered) {
-    let head = if found.applies { "applies" } else { "passes" };
+    let head = match (found.applies, found.decision) {
+        (true, DecisionType::Allow) => "refuses",
+        (true, DecisionType::RequireApproval | DecisionType::Escalate | DecisionType::Deny) => "applies",
+        (false, _) => "passes",
+    };
     let by: Vec<String> = found.attached_by.iter().map(attached_by).collect();
     // A policy without conditions has no comparison to point at.
     let place = Place::of(context, loaded, &found.policy, None).filter(|_| found.clauses.is_empty());
@@ -246,12 +251,7 @@ fn considered_json(context: &Context<'_, '_>, loaded: &Loaded, found: &Considere
     object.insert("policy".into(), found.policy.to_string().into());
     object.insert("decision".into(), found.decision.as_str().into());
     object.insert("attached_by".into(), json!(found.attached_by));
-    let result = match found.truth {
-        Truth::True => "matched",
-        Truth::Unknown => "unknown",
-        Truth::False => "not_matched",
-    };
-    object.insert("result".into(), result.into());
+    object.insert("result".into(), truth_word(found.truth).into());
     object.insert("applies".into(), found.applies.into());
     let clauses = found.clauses.iter().map(|clause| {
         let mut object = Map::new();

@@ -10,21 +10,8 @@
 //! * the request is validated, and any error or diagnostic is the caller's to deny;
 //! * whoever calls sees to it that there is stack enough: Cedar errs where there is none.
 //!
-//! # The request
-//!
-//! `principal` is `Agent::"namespace.name"`, `resource` is `Tool::"wire name"`. There are three actions:
-//! `unattended`, `approved` (somebody has agreed) and `reviewed` (a higher authority has). A grant permits all three;
-//! `require_approval` forbids the first, `escalate` the first two, `deny` and an allow-list that is not met all three.
-//! So a call that may not be made unattended is refused by everything that applies to it, in one request.
-//!
-//! `context.phase` is `call` or how the dispatch went wrong. `context.arguments` has what conditions compare, one
-//! attribute for each path (`customer.country`), absent where the call has no value of its type there: strings and
-//! booleans as they are, integers (beyond 64 bits the nearest) where the input schema declares one, other numbers as
-//! `floor` and `ceil` in ten-thousandths. A path that is compared as a type that the schema does not declare has an
-//! attribute for it: `path#string`, `path#boolean`, `path#number`; `path#exists` says whether there is any value.
-//! `context.facts` has what Cedar cannot say itself (expressions, elements of lists, whole values, texts beyond ASCII):
-//! whether the comparison holds, absent where that is unknown. Its name is `f` and the first 16 digits of the SHA-256 of
-//! the comparison as compact JSON with sorted members.
+//! What a request looks like is part of the snapshot format, and told there. All that applies to a call forbids the
+//! action `unattended`, so one request tells all of it.
 
 mod context;
 mod lower;
@@ -42,6 +29,7 @@ use serde_json::Value;
 
 use crate::phase::Phase;
 use crate::prepared::PreparedCondition;
+use lower::Lowering;
 use shape::Shape;
 
 /// What a rule does to the actions of a binding.
@@ -121,9 +109,16 @@ impl Compiler {
         let grant = lower::grant(&principal, &resource, tool)?;
         policies.add(static_policy(grant)?).map_err(|error| error.to_string())?;
         let mut ids = Vec::with_capacity(rules.len());
+        let mut lowering = Lowering {
+            principal: &principal,
+            resource: &resource,
+            input,
+            shape: &mut shape,
+            facts: BTreeMap::new(),
+        };
         for rule in rules {
             ids.push(CedarId::new(&rule.id));
-            if let Some(template) = lower::forbid(rule, &principal, &resource, input, &mut shape)? {
+            if let Some(template) = lowering.forbid(rule)? {
                 policies.add(static_policy(template)?).map_err(|error| error.to_string())?;
             }
         }

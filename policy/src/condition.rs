@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// A condition over the arguments of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 pub enum Condition {
     /// True when all are.
     All {
@@ -108,6 +108,23 @@ impl fmt::Display for Comparison {
             Operator::EndsWith => write!(f, "{field} ends with {value}"),
             Operator::Exists if *value == Value::Bool(false) => write!(f, "{field} is absent"),
             Operator::Exists => write!(f, "{field} is present"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_condition_is_one_thing() {
+        let leaf = json!({ "field": "a", "op": "exists" });
+        assert!(serde_json::from_value::<Condition>(leaf.clone()).is_ok());
+        for two in
+            [json!({ "all": [leaf], "not": leaf }), json!({ "not": leaf, "field": "a", "op": "exists" })]
+        {
+            assert!(serde_json::from_value::<Condition>(two).is_err());
         }
     }
 }

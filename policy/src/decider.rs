@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::arguments::read_arguments;
 use crate::cedar::{CedarText, Compiler, Effect, Rule, Slice};
+use crate::declared::declared_arguments;
 use crate::phase::Phase;
 use crate::prepared::{Clause, PreparedCondition};
 use crate::requirements::Requirements;
@@ -138,14 +139,6 @@ impl Decider {
         })
     }
 
-    /// Decides a call whose arguments were read by somebody else, who has seen to it that no key is there twice.
-    pub fn decide_value(&self, arguments: &Value, phase: Phase) -> Ruling {
-        with_stack(|| match self.check(arguments) {
-            Ok(()) => self.rule(arguments, phase),
-            Err(ruling) => ruling,
-        })
-    }
-
     /// Decides a call, and says what was looked at.
     pub fn explain(&self, arguments: &[u8], phase: Phase) -> Explanation {
         with_stack(|| self.explain_here(arguments, phase))
@@ -156,18 +149,19 @@ impl Decider {
             Ok(arguments) => arguments,
             Err(ruling) => return Explanation { ruling, considered: Vec::new() },
         };
-        let mut ruling = self.rule(&arguments, phase);
+        let applying = match self.slice.applying(&arguments, phase) {
+            Ok(applying) => applying,
+            Err(message) => return Explanation { ruling: Ruling::Error { message }, considered: Vec::new() },
+        };
         let mut considered: Vec<Considered> =
             self.policies.iter().map(|prepared| prepared.consider(&arguments, phase)).collect();
         // What is explained must be what was decided.
-        let expected = considered.iter().filter(|found| found.applies).map(|found| &found.policy);
-        let expected: Vec<&PolicyId> = expected.collect();
-        let applying = self.slice.applying(&arguments, phase).unwrap_or_default();
-        let applying: Vec<&PolicyId> =
-            applying.iter().filter_map(|at| self.policies.get(*at)).map(|found| &found.policy.id).collect();
-        if applying != expected && !matches!(ruling, Ruling::Error { .. }) {
-            ruling = Ruling::Error { message: "the explanation contradicts the decision".to_owned() };
-        }
+        let explained = considered.iter().enumerate().filter(|(_, found)| found.applies).map(|(at, _)| at);
+        let ruling = if explained.eq(applying.iter().copied()) {
+            self.merge(&applying, &arguments, phase)
+        } else {
+            Ruling::Error { message: "the explanation contradicts the decision".to_owned() }
+        };
         considered.sort_by(|a, b| {
             let rank = |found: &Considered| (!found.applies, std::cmp::Reverse(found.decision));
             rank(a).cmp(&rank(b)).then_with(|| a.policy.cmp(&b.policy))
@@ -211,10 +205,14 @@ impl Decider {
     }
 
     fn rule(&self, arguments: &Value, phase: Phase) -> Ruling {
-        let applying = match self.slice.applying(arguments, phase) {
-            Ok(applying) => applying,
-            Err(message) => return Ruling::Error { message },
-        };
+        match self.slice.applying(arguments, phase) {
+            Ok(applying) => self.merge(&applying, arguments, phase),
+            Err(message) => Ruling::Error { message },
+        }
+    }
+
+    /// What the policies that apply come to.
+    fn merge(&self, applying: &[usize], arguments: &Value, phase: Phase) -> Ruling {
         let applying: Vec<&Prepared> = applying.iter().filter_map(|at| self.policies.get(*at)).collect();
         let of = |effect| applying.iter().filter(move |prepared| prepared.effect == effect);
         let mut denials = of(Effect::Denial).chain(of(Effect::AllowList)).peekable();
@@ -256,23 +254,24 @@ fn refused(messages: Vec<String>) -> Ruling {
 /// A list of values where the schema declares no argument or several, in words.
 pub fn condition_of(policy: &Policy, input: &Value) -> Result<Option<Condition>, String> {
     let Some(values) = &policy.allow else { return Ok(policy.conditions.clone()) };
-    let mut names: Vec<&String> = Vec::new();
-    declared_names(input, &mut names);
-    names.sort_unstable();
-    names.dedup();
-    let [name] = names.as_slice() else {
-        return Err("it lists values of one argument, and the tool has several or none".to_owned());
+    let names = declared_arguments(input).unwrap_or_default();
+    let mut names = names.into_iter();
+    let (Some(name), None) = (names.next(), names.next()) else {
+        return Err(
+            "it lists values of one argument, and the tool has several, or none that it declares plainly"
+                .to_owned(),
+        );
     };
     // A name that cannot be written as a path is not the argument that the path leads to.
     let is_itself = matches!(
         name.parse(),
-        Ok(Field::Argument(path)) if matches!(path.steps(), [Step::Name(step)] if step == *name)
+        Ok(Field::Argument(path)) if matches!(path.steps(), [Step::Name(step)] if step == name)
     );
     if !is_itself {
         return Err(format!("the argument `{name}` cannot be compared: its name is no path"));
     }
     let listed = Condition::Leaf(Comparison {
-        field: (*name).clone(),
+        field: name.to_owned(),
         op: Operator::In,
         value: Some(Value::Array(values.clone())),
     });
@@ -280,25 +279,6 @@ pub fn condition_of(policy: &Policy, input: &Value) -> Result<Option<Condition>,
         None => listed,
         Some(condition) => Condition::All { all: vec![condition.clone(), listed] },
     }))
-}
-
-/// The names that a schema declares in its `properties`, or its `allOf` in theirs.
-fn declared_names<'s>(schema: &'s Value, names: &mut Vec<&'s String>) {
-    names.extend(
-        schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flat_map(|properties| properties.keys()),
-    );
-    for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-        names.extend(
-            part.get("properties")
-                .and_then(Value::as_object)
-                .into_iter()
-                .flat_map(|properties| properties.keys()),
-        );
-    }
 }
 
 fn effect(kind: DecisionType, is_conditional: bool) -> Effect {

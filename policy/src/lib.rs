@@ -16,6 +16,7 @@ mod comparison;
 mod condition;
 mod decider;
 mod decision;
+mod declared;
 mod describe;
 mod json;
 mod kind;
@@ -36,6 +37,7 @@ pub use decider::{
     Considered, Decider, DeciderCompiler, DeciderError, DeciderInput, Explanation, condition_of,
 };
 pub use decision::{Decision, Timeout};
+pub use declared::declared_arguments;
 pub use describe::describe;
 pub use pattern::PatternError;
 pub use phase::{Phase, PhaseError};

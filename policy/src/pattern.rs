@@ -8,7 +8,7 @@ use jsonschema_regex::to_rust_regex;
 use regex_automata::meta::Regex;
 
 /// The most memory a compiled expression may take, in bytes.
-const MAX_SIZE: usize = 1 << 20;
+const MAX_SIZE: usize = 64 << 10;
 
 /// The longest source, in bytes.
 const MAX_SOURCE: usize = 4096;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::comparison::{ConditionError, Leaf};
 use crate::phase::Phase;
-use crate::schema::{certainly_false, certainly_true};
+use crate::schema::{certainly_false, certainly_true, or_no_call};
 use crate::{Condition, Truth};
 
 /// A condition that can be evaluated.
@@ -72,11 +72,11 @@ impl PreparedCondition {
         clauses
     }
 
-    /// The calls for which it is true at `phase`, or false; `None` where the engine cannot compile that.
+    /// The calls for which it is true at `phase`, or false, and what is no call; `None` where the engine cannot compile that.
     pub(crate) fn schema(&self, phase: Phase, truth: bool) -> Option<Arc<Schema>> {
         let compile = || {
             let value = if truth { certainly_true(self, phase) } else { certainly_false(self, phase) };
-            Schema::compile(&value).ok().map(Arc::new)
+            Schema::compile(&or_no_call(value)).ok().map(Arc::new)
         };
         let [when_false, when_true] = &self.schemas;
         if phase.is_call() {

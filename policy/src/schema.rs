@@ -32,6 +32,11 @@ pub(crate) fn present(path: &FieldPath) -> Value {
     somewhere(path.steps(), &Value::Bool(true))
 }
 
+/// What `schema` accepts, and everything that is no object and so no call.
+pub(crate) fn or_no_call(schema: Value) -> Value {
+    json!({ "anyOf": [{ "not": { "type": "object" } }, schema] })
+}
+
 fn kinds(leaf: &Leaf) -> Vec<&'static str> {
     Kind::ALL.into_iter().filter(|kind| leaf.compares(*kind)).map(Kind::name).collect()
 }

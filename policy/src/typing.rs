@@ -195,7 +195,7 @@ pub fn unknown_call(condition: &PreparedCondition, input: &Schema) -> Option<(us
         if matches!(leaf.test, Test::Exists(_)) || is_required(input.value(), path) {
             return None;
         }
-        let present = Schema::compile(&schema::present(path)).ok()?;
+        let present = Schema::compile(&schema::or_no_call(schema::present(path))).ok()?;
         match contains(&present, input, &Budget::default()) {
             Verdict::Escapes(witness) => {
                 let call = witness.instance().clone();
@@ -213,7 +213,8 @@ fn is_required(input: &Value, path: &FieldPath) -> bool {
     path.steps().iter().all(|step| {
         let Step::Name(name) = step else { return false };
         let requires = schema.get("required").and_then(Value::as_array);
-        let here = schema.get("type").and_then(Value::as_str) == Some("object")
+        let here = schema.get("$ref").is_none()
+            && schema.get("type").and_then(Value::as_str) == Some("object")
             && requires.is_some_and(|names| names.iter().any(|known| known == name.as_str()));
         schema = schema.get("properties").and_then(|properties| properties.get(name)).unwrap_or(&Value::Null);
         here
@@ -224,7 +225,9 @@ fn is_required(input: &Value, path: &FieldPath) -> bool {
 pub fn none_meets<'c>(conditions: impl IntoIterator<Item = &'c PreparedCondition>, input: &Schema) -> bool {
     let wanted: Vec<Value> =
         conditions.into_iter().map(|condition| schema::certainly_true(condition, Phase::CALL)).collect();
-    !wanted.is_empty() && is_within(input, &json!({ "not": { "allOf": wanted } })) && !accepts_nothing(input)
+    !wanted.is_empty()
+        && is_within(input, &schema::or_no_call(json!({ "not": { "allOf": wanted } })))
+        && !accepts_nothing(input)
 }
 
 fn accepts_nothing(input: &Schema) -> bool {

@@ -18,6 +18,26 @@
 //!   `catalog`), `content_hash`; sorted.
 //! * `evidence`: descriptive metadata of the published document; agents, tools and policies have their own.
 //!
+//! # Cedar
+//!
+//! `cedar` of a binding is its policies once more, for people and for other engines: `schema`, and `policies`, each with its
+//! id as the annotation `id`. It is made from `policies` and `input_schema`, and decides as they do, for arguments that
+//! the input schema accepts.
+//!
+//! * `principal` is `Agent::"namespace.name"`, `resource` is `Tool::"wire name"`.
+//! * There are three actions: `unattended`, `approved` (people have agreed) and `reviewed` (a higher authority has). The
+//!   first that is permitted says what a call needs: nothing, approvals, an escalation; where none is, it is denied.
+//! * `context.phase` is `call`, or how the dispatch went wrong (a value of `dispatch.outcome`).
+//! * `context.arguments` has an attribute for each path that is compared (`customer.country`), absent where the call has no
+//!   value of its type there: strings and booleans as they are; integers where the input schema declares one, beyond 64 bits
+//!   the nearest; other numbers as `floor` and `ceil` in ten-thousandths, beyond 64 bits the nearest. A path that is
+//!   compared as a type that the schema does not declare plainly has an attribute for that: `path#string`,
+//!   `path#boolean`, `path#number`. `path#exists` says whether there is any value.
+//! * `context.facts` has comparisons that Cedar cannot make: whether each holds, absent where that is unknown. A policy
+//!   carries those it needs as annotations: the name of the fact, and the comparison as JSON.
+//!
+//! # Digests
+//!
 //! Maps and sets are sorted; bindings are sorted by wire name. Digests inside are of canonical JSON:
 //!
 //! * `content_hash`: of the document as JSON, with each schema object replaced by `{"inline": …}` and each

@@ -37,7 +37,21 @@ pub(super) fn decision(snapshot: &Snapshot, binding: &Binding) -> String {
         .filter_map(|attachment| snapshot.policies.get(&attachment.policy))
         .map(|record| &record.rule)
         .collect();
-    describe(policies)
+    one_line(&describe(policies))
+}
+
+/// A text that may hold anything, on one line: what a model wrote must not look like a line of ours.
+pub(super) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => line.push_str("\\n"),
+            '\r' => line.push_str("\\r"),
+            '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}' => line.extend(character.escape_unicode()),
+            _ => line.push(character),
+        }
+    }
+    line
 }
 
 /// How a policy came to a binding.

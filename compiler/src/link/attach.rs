@@ -8,7 +8,10 @@ use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{DecisionType, Field, Step};
 use bailiwick_bundles::{BoundaryId, Diagnostic, LogicalId, WireName, code, did_you_mean, nearest};
-use bailiwick_policy::{AttachedBy, Attachment, Decision, Policy, PolicyId, Scope};
+use bailiwick_policy::{
+    AttachedBy, Attachment, Decision, Phase, Policy, PolicyId, PreparedCondition, Scope, Truth,
+    declared_arguments,
+};
 use bailiwick_snapshots::{Evidence, PolicyRecord};
 use serde_json::Value;
 
@@ -216,12 +219,23 @@ fn concerns_arguments(policy: &Policy, site: &Site<'_>) -> bool {
     let Some(conditions) = &policy.conditions else { return true };
     let [own, contract] = site.schemas;
     // Without a list of properties any argument is possible; a binding's own schema may leave that to the contract.
-    if contract.or(own).is_some_and(|base| base.get("properties").is_none()) {
+    let lists = |base: &Value| {
+        let properties = base.get("properties").and_then(Value::as_object);
+        let is_closed = base.get("additionalProperties") == Some(&Value::Bool(false));
+        is_closed || properties.is_some_and(|properties| !properties.is_empty())
+    };
+    if contract.or(own).is_some_and(|base| !lists(base)) {
+        return true;
+    }
+    // What holds of a call without any of its arguments, such as that one is absent, is about that call.
+    let nothing = Value::Object(serde_json::Map::new());
+    let without = PreparedCondition::new(conditions).map(|condition| condition.truth(&nothing, Phase::CALL));
+    if !matches!(without, Ok(Truth::False | Truth::Unknown)) {
         return true;
     }
     let mut declared = BTreeSet::new();
     for schema in [own, contract].into_iter().flatten() {
-        let Some(arguments) = arguments(schema) else { return true };
+        let Some(arguments) = declared_arguments(schema) else { return true };
         declared.extend(arguments);
     }
     conditions.comparisons().any(|comparison| match comparison.field.parse() {
@@ -232,70 +246,4 @@ fn concerns_arguments(policy: &Policy, site: &Site<'_>) -> bool {
         // What is not understood is not passed over.
         Ok(Field::Dispatch) | Err(_) => true,
     })
-}
-
-/// Keywords beside which `properties` and `required` name all arguments that a schema declares.
-const PLAIN: [&str; 20] = [
-    "$comment",
-    "$defs",
-    "$id",
-    "$schema",
-    "additionalProperties",
-    "default",
-    "definitions",
-    "deprecated",
-    "description",
-    "example",
-    "examples",
-    "id",
-    "maxProperties",
-    "minProperties",
-    "properties",
-    "readOnly",
-    "required",
-    "title",
-    "type",
-    "unevaluatedProperties",
-];
-
-/// The arguments that a schema declares; `None` where a keyword could declare others, one that is not known included.
-fn arguments(schema: &Value) -> Option<BTreeSet<&str>> {
-    let object = schema.as_object()?;
-    let is_plain = |keyword: &String| PLAIN.contains(&keyword.as_str()) || keyword.starts_with("x-");
-    // A schema for further properties declares them, whatever their names.
-    let declares_more = |keyword| object.get(keyword).is_some_and(Value::is_object);
-    if !object.keys().all(is_plain)
-        || ["additionalProperties", "unevaluatedProperties"].into_iter().any(declares_more)
-    {
-        return None;
-    }
-    let properties = object.get("properties").and_then(Value::as_object);
-    let required = object.get("required").and_then(Value::as_array);
-    let named = properties.into_iter().flatten().map(|(name, _)| name.as_str());
-    Some(named.chain(required.into_iter().flatten().filter_map(Value::as_str)).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn arguments_are_known_only_where_nothing_else_could_declare_some() {
-        let named = json!({ "type": "object", "properties": { "a": {} }, "required": ["b"], "x-note": 1 });
-        assert_eq!(arguments(&named), Some(BTreeSet::from(["a", "b"])));
-        for (keyword, value) in [
-            ("anyOf", json!([])),
-            ("dependencies", json!({})),
-            ("dependentRequired", json!({})),
-            ("propertyNames", json!({ "enum": ["c"] })),
-            ("additionalProperties", json!({ "type": "number" })),
-            ("unheardOf", json!(1)),
-        ] {
-            let mut schema = named.clone();
-            schema[keyword] = value;
-            assert_eq!(arguments(&schema), None, "{keyword}");
-        }
-    }
 }

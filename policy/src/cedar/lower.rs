@@ -3,10 +3,11 @@
 //! A condition is lowered in two senses, *certainly true* and *certainly false*; each is total. A rule that restricts
 //! forbids unless its condition is certainly false, an allow-list unless it is certainly true.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bailiwick_bundles::Digest;
-use bailiwick_bundles::documents::phrony::{Field, FieldPath, Step};
+use bailiwick_bundles::documents::phrony::{Field, FieldPath, MAX_TERMS, Step};
 use cedar_policy::pst::{
     ActionConstraint, BinaryOp, Clause, Effect as CedarEffect, EntityOrSlot, EntityType, EntityUID, Expr,
     Literal, Name, NonEmpty, PatternElem, PolicyID, PrincipalConstraint, ResourceConstraint, Template,
@@ -40,51 +41,107 @@ pub(super) fn grant(principal: &EntityUID, resource: &EntityUID, tool: &str) -> 
     Ok(template.with_annotations([("id".to_owned(), id.as_str().into())].into()))
 }
 
-/// What a rule forbids; `None` where that is nothing.
-pub(super) fn forbid(
-    rule: &Rule<'_>,
-    principal: &EntityUID,
-    resource: &EntityUID,
-    input: &Value,
-    shape: &mut Shape,
-) -> Result<Option<Template>, String> {
-    let (n_actions, lifted_by) = match rule.effect {
-        Effect::None => return Ok(None),
-        Effect::Approval => (1, false),
-        Effect::Escalation => (2, false),
-        Effect::Denial => (3, false),
-        Effect::AllowList => (3, true),
-    };
-    let mut template = Template::new(
-        PolicyID(rule.id.as_str().into()),
-        CedarEffect::Forbid,
-        PrincipalConstraint::Eq(EntityOrSlot::Entity(principal.clone())),
-        ActionConstraint::In(actions(n_actions)?),
-        ResourceConstraint::Eq(EntityOrSlot::Entity(resource.clone())),
-    );
-    if let Some(condition) = rule.condition {
-        let lifting = certainly(condition.tree(), lifted_by, input, shape)?;
-        template = template.try_with_clauses([Clause::Unless(lifting)]).map_err(|error| error.to_string())?;
+/// Lowers the rules of one binding.
+pub(super) struct Lowering<'l> {
+    pub(super) principal: &'l EntityUID,
+    pub(super) resource: &'l EntityUID,
+    /// The effective input schema.
+    pub(super) input: &'l Value,
+    /// What a request must carry, gathered on the way.
+    pub(super) shape: &'l mut Shape,
+    /// The facts of the rule at hand, by name, as JSON.
+    pub(super) facts: BTreeMap<String, String>,
+}
+
+impl Lowering<'_> {
+    /// What a rule forbids; `None` where that is nothing.
+    pub(super) fn forbid(&mut self, rule: &Rule<'_>) -> Result<Option<Template>, String> {
+        let (n_actions, lifted_by) = match rule.effect {
+            Effect::None => return Ok(None),
+            Effect::Approval => (1, false),
+            Effect::Escalation => (2, false),
+            Effect::Denial => (3, false),
+            Effect::AllowList => (3, true),
+        };
+        let mut template = Template::new(
+            PolicyID(rule.id.as_str().into()),
+            CedarEffect::Forbid,
+            PrincipalConstraint::Eq(EntityOrSlot::Entity(self.principal.clone())),
+            ActionConstraint::In(actions(n_actions)?),
+            ResourceConstraint::Eq(EntityOrSlot::Entity(self.resource.clone())),
+        );
+        self.facts.clear();
+        if let Some(condition) = rule.condition {
+            let lifting = self.certainly(condition.tree(), lifted_by)?;
+            template =
+                template.try_with_clauses([Clause::Unless(lifting)]).map_err(|error| error.to_string())?;
+        }
+        let said = rule.annotations.iter().map(|(key, text)| ((*key).to_owned(), text.clone()));
+        let facts = self.facts.iter().map(|(name, comparison)| (name.clone(), comparison.clone()));
+        let id = ("id".to_owned(), rule.id.clone());
+        let annotations = said.chain(facts).chain([id]).map(|(key, text)| (key, text.into()));
+        Ok(Some(template.with_annotations(annotations.collect())))
     }
-    let annotations = rule.annotations.iter().map(|(key, text)| ((*key).to_owned(), text.as_str().into()));
-    let id = ("id".to_owned(), rule.id.as_str().into());
-    Ok(Some(template.with_annotations(annotations.chain([id]).collect())))
+
+    fn certainly(&mut self, tree: &Tree, truth: bool) -> Result<Arc<Expr>, String> {
+        let (inner, op) = match (tree, truth) {
+            (Tree::Not(inner), truth) => return self.certainly(inner, !truth),
+            (Tree::Leaf(leaf), truth) => return self.compare(leaf, truth),
+            (Tree::All(inner), true) | (Tree::Any(inner), false) => (inner, BinaryOp::And),
+            (Tree::All(inner), false) | (Tree::Any(inner), true) => (inner, BinaryOp::Or),
+        };
+        let parts: Result<Vec<_>, String> = inner.iter().map(|inner| self.certainly(inner, truth)).collect();
+        balanced(op, &parts?).ok_or_else(|| "a list of conditions is empty".to_owned())
+    }
+
+    /// One comparison: certainly true, or certainly false.
+    fn compare(&mut self, leaf: &Leaf, truth: bool) -> Result<Arc<Expr>, String> {
+        match &leaf.field {
+            Field::Dispatch => Ok(dispatch(leaf, truth)),
+            Field::Argument(path) => match native(leaf, path, truth, self.input) {
+                Some(native) => self.place(&native, path),
+                None => self.fact(leaf, truth),
+            },
+        }
+    }
+
+    /// A comparison that the host makes.
+    fn fact(&mut self, leaf: &Leaf, truth: bool) -> Result<Arc<Expr>, String> {
+        let mut written = serde_json::to_value(&leaf.written).map_err(|error| error.to_string())?;
+        written.sort_all_objects();
+        let written = written.to_string();
+        let digest = Digest::of(written.as_bytes()).to_string();
+        let digits: String = digest.trim_start_matches("sha256:").chars().take(16).collect();
+        let name = format!("f{digits}");
+        let known = self.shape.facts.entry(name.clone()).or_insert_with(|| leaf.clone());
+        if known.written != leaf.written {
+            return Err(format!("`{name}` would be two facts"));
+        }
+        self.facts.insert(name.clone(), written);
+        let facts = attribute(variable(), "facts");
+        let holds = attribute(Arc::clone(&facts), &name);
+        Ok(binary(BinaryOp::And, has(facts, &name), signed(truth, holds)))
+    }
+
+    /// Brings a native comparison to its attribute, guarded where that may be absent.
+    fn place(&mut self, native: &Native, path: &FieldPath) -> Result<Arc<Expr>, String> {
+        let found = declared(self.input, path).filter(|found| native.slot.is_of(*found));
+        let is_required = native.slot == Slot::Exists || found.is_some_and(|found| found.is_required);
+        // The plain name is that of the declared type.
+        let name = if found.is_some() { path.to_string() } else { format!("{path}#{}", native.slot.name()) };
+        let entry = Attribute { path: path.clone(), slot: native.slot, is_required };
+        let known = self.shape.arguments.entry(name.clone()).or_insert_with(|| entry.clone());
+        if *known != entry {
+            return Err(format!("`{name}` would be two attributes"));
+        }
+        let arguments = attribute(variable(), "arguments");
+        let holds = (native.holds)(attribute(Arc::clone(&arguments), &name));
+        Ok(if is_required { holds } else { binary(BinaryOp::And, has(arguments, &name), holds) })
+    }
 }
 
 fn actions(n: usize) -> Result<Vec<EntityUID>, String> {
     ACTIONS.iter().take(n).map(|name| uid("Action", name)).collect()
-}
-
-fn certainly(tree: &Tree, truth: bool, input: &Value, shape: &mut Shape) -> Result<Arc<Expr>, String> {
-    let (inner, op) = match (tree, truth) {
-        (Tree::Not(inner), truth) => return certainly(inner, !truth, input, shape),
-        (Tree::Leaf(leaf), truth) => return compare(leaf, truth, input, shape),
-        (Tree::All(inner), true) | (Tree::Any(inner), false) => (inner, BinaryOp::And),
-        (Tree::All(inner), false) | (Tree::Any(inner), true) => (inner, BinaryOp::Or),
-    };
-    let parts: Result<Vec<_>, String> =
-        inner.iter().map(|inner| certainly(inner, truth, input, shape)).collect();
-    balanced(op, &parts?).ok_or_else(|| "a list of conditions is empty".to_owned())
 }
 
 /// Joins `parts` as a tree of the least depth, so that a long list needs no deep stack.
@@ -95,30 +152,6 @@ fn balanced(op: BinaryOp, parts: &[Arc<Expr>]) -> Option<Arc<Expr>> {
         parts => {
             let (left, right) = parts.split_at_checked(parts.len() / 2)?;
             Some(binary(op, balanced(op, left)?, balanced(op, right)?))
-        }
-    }
-}
-
-/// One comparison: certainly true, or certainly false.
-fn compare(leaf: &Leaf, truth: bool, input: &Value, shape: &mut Shape) -> Result<Arc<Expr>, String> {
-    match &leaf.field {
-        Field::Dispatch => Ok(dispatch(leaf, truth)),
-        Field::Argument(path) => {
-            if let Some(native) = native(leaf, path, truth, input) {
-                return place(&native, path, input, shape);
-            }
-            let mut written = serde_json::to_value(&leaf.written).map_err(|error| error.to_string())?;
-            written.sort_all_objects();
-            let digest = Digest::of(written.to_string().as_bytes()).to_string();
-            let name: String = digest.trim_start_matches("sha256:").chars().take(16).collect();
-            let name = format!("f{name}");
-            let known = shape.facts.entry(name.clone()).or_insert_with(|| leaf.clone());
-            if known.written != leaf.written {
-                return Err(format!("`{name}` would be two facts"));
-            }
-            let facts = attribute(variable(), "facts");
-            let holds = attribute(Arc::clone(&facts), &name);
-            Ok(binary(BinaryOp::And, has(facts, &name), signed(truth, holds)))
         }
     }
 }
@@ -135,28 +168,16 @@ impl Native {
     }
 }
 
-/// Brings a native comparison to its attribute, guarded where that may be absent.
-fn place(native: &Native, path: &FieldPath, input: &Value, shape: &mut Shape) -> Result<Arc<Expr>, String> {
-    let found = declared(input, path).filter(|found| native.slot.is_of(*found));
-    let is_required = native.slot == Slot::Exists || found.is_some_and(|found| found.is_required);
-    // The plain name is that of the declared type.
-    let name = if found.is_some() { path.to_string() } else { format!("{path}#{}", native.slot.name()) };
-    let entry = Attribute { path: path.clone(), slot: native.slot, is_required };
-    let known = shape.arguments.entry(name.clone()).or_insert_with(|| entry.clone());
-    if *known != entry {
-        return Err(format!("`{name}` would be two attributes"));
-    }
-    let arguments = attribute(variable(), "arguments");
-    let holds = (native.holds)(attribute(Arc::clone(&arguments), &name));
-    Ok(if is_required { holds } else { binary(BinaryOp::And, has(arguments, &name), holds) })
-}
-
 /// The comparison in Cedar's own terms, where it has them: that it is certainly true, or certainly false.
 fn native(leaf: &Leaf, path: &FieldPath, truth: bool, input: &Value) -> Option<Native> {
     // Cedar's validator warns of texts that may look like others, which any beyond ASCII may.
     let is_plain = |text: &str| text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     let are_plain = |step: &Step| matches!(step, Step::Name(name) if is_plain(name) && !name.contains('#'));
     if !path.steps().iter().all(are_plain) || !leaf.test.texts().all(is_plain) {
+        return None;
+    }
+    // Each value is a term of its own to Cedar.
+    if matches!(&leaf.test, Test::OneOf { values, .. } if values.len() > MAX_TERMS) {
         return None;
     }
     let found = declared(input, path);

@@ -1,5 +1,6 @@
 //! Policies, schemas and arguments at random.
 
+use bailiwick_narrowing::Schema;
 use bailiwick_policy::Policy;
 use proptest::collection::{btree_map, vec};
 use proptest::option::of as maybe;
@@ -147,6 +148,39 @@ pub fn schema() -> impl Strategy<Value = Value> {
                 json!({"properties": properties, "required": required})
             }
         })
+}
+
+/// The arguments with whatever the schema refuses taken out or put right.
+pub fn fitted(mut arguments: Value, schema: &Value) -> Value {
+    let properties = schema["properties"].as_object().expect("properties");
+    for (name, property) in properties {
+        let compiled = Schema::compile(property).expect("a schema");
+        let is_required = schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
+        let fits = arguments.get(name).map(|value| compiled.accepts(value));
+        if fits == Some(false) || (fits.is_none() && is_required) {
+            arguments[name] = sample(property);
+        }
+    }
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if arguments.get(name).is_none() {
+            arguments[name] = json!(1);
+        }
+    }
+    arguments
+}
+
+fn sample(property: &Value) -> Value {
+    if let Some(values) = property["enum"].as_array() {
+        return values[0].clone();
+    }
+    match property["type"].as_str() {
+        Some("integer" | "number") => json!(3),
+        Some("string") => json!("US"),
+        Some("boolean") => json!(true),
+        Some("array") => json!(["a", "b"]),
+        Some("object") => json!({"country": "US", "age": 30}),
+        _ => Value::Null,
+    }
 }
 
 fn leaf() -> impl Strategy<Value = Value> {

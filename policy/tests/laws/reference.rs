@@ -127,22 +127,32 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// What the policies decide about a call that the input schema accepts: the strictest that applies.
-pub fn decide(policies: &[Policy], arguments: &Value, phase: &str) -> &'static str {
-    let strictest = policies.iter().filter_map(|policy| {
-        let known =
-            policy.conditions.as_ref().map_or(Some(true), |condition| holds(condition, arguments, phase));
-        match policy.decision.kind {
-            DecisionType::Allow if known == Some(true) => None,
-            DecisionType::Allow => Some(DecisionType::Deny),
-            _ if known == Some(false) => None,
-            restricting => Some(restricting),
-        }
-    });
-    match strictest.max() {
-        None | Some(DecisionType::Allow) => "allow",
-        Some(DecisionType::RequireApproval) => "require_approval",
-        Some(DecisionType::Escalate) => "escalate",
-        Some(DecisionType::Deny) => "deny",
+/// What the policies decide about a call that the input schema accepts: the strictest that applies, and which policies
+/// say so; of approvals and escalations, all that apply.
+pub fn decide(policies: &[Policy], arguments: &Value, phase: &str) -> (&'static str, Vec<String>) {
+    let applying: Vec<(DecisionType, String)> = policies
+        .iter()
+        .filter_map(|policy| {
+            let known =
+                policy.conditions.as_ref().map_or(Some(true), |condition| holds(condition, arguments, phase));
+            let decision = match policy.decision.kind {
+                DecisionType::Allow if known == Some(true) => None,
+                DecisionType::Allow => Some(DecisionType::Deny),
+                _ if known == Some(false) => None,
+                restricting => Some(restricting),
+            };
+            decision.map(|decision| (decision, policy.id.to_string()))
+        })
+        .collect();
+    let strictest = applying.iter().map(|(decision, _)| *decision).max();
+    let ids = |only: Option<DecisionType>| {
+        let applying = applying.iter().filter(|(decision, _)| only.is_none_or(|only| *decision == only));
+        applying.map(|(_, id)| id.clone()).collect()
+    };
+    match strictest {
+        None | Some(DecisionType::Allow) => ("allow", Vec::new()),
+        Some(DecisionType::RequireApproval) => ("require_approval", ids(None)),
+        Some(DecisionType::Escalate) => ("escalate", ids(None)),
+        Some(DecisionType::Deny) => ("deny", ids(Some(DecisionType::Deny))),
     }
 }

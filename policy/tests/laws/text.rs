@@ -6,13 +6,12 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use bailiwick_policy::{CedarText, Condition, Policy};
+use bailiwick_policy::{CedarText, Comparison, Condition};
 use cedar_policy::{
     Authorizer, Context, Decision, Entities, EntityUid, PolicySet, Request, Schema, SchemaFragment,
     ValidationMode, Validator,
 };
 use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
 
 use crate::reference;
 
@@ -24,7 +23,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    pub fn new(text: &CedarText, policies: &[Policy]) -> Self {
+    pub fn new(text: &CedarText) -> Self {
         let set = PolicySet::from_str(&text.policies).expect("policies that parse");
         let (fragment, _) = SchemaFragment::from_cedarschema_str(&text.schema).expect("a schema that parses");
         let json = fragment.clone().to_json_value().expect("a schema in JSON");
@@ -34,13 +33,12 @@ impl Engine {
         assert_eq!(validated.validation_warnings().count(), 0);
         let arguments = json[""]["commonTypes"]["Call"]["attributes"]["arguments"]["attributes"].clone();
         let mut facts = BTreeMap::new();
-        for condition in policies.iter().filter_map(|policy| policy.conditions.as_ref()) {
-            for comparison in condition.comparisons() {
-                let mut json = serde_json::to_value(comparison).expect("JSON");
-                json.sort_all_objects();
-                let digest = Sha256::digest(json.to_string());
-                let name: u64 = digest.iter().take(8).fold(0, |name, byte| name << 8 | u64::from(*byte));
-                facts.insert(format!("f{name:016x}"), Condition::Leaf(comparison.clone()));
+        for policy in set.policies() {
+            let named =
+                policy.annotations().filter(|(name, _)| !["id", "condition", "decision"].contains(name));
+            for (name, comparison) in named {
+                let comparison: Comparison = serde_json::from_str(comparison).expect("a comparison");
+                facts.insert(name.to_owned(), Condition::Leaf(comparison));
             }
         }
         Self { policies: set, schema, arguments: arguments.as_object().cloned().unwrap_or_default(), facts }
@@ -89,16 +87,11 @@ impl Engine {
             given.extend(value.map(|value| (name.clone(), value)));
         }
         let mut facts = Map::new();
-        for name in self.fact_names() {
-            let known = reference::holds(&self.facts[&name], arguments, phase);
-            facts.extend(known.map(|known| (name, known.into())));
+        for (name, comparison) in &self.facts {
+            let known = reference::holds(comparison, arguments, phase);
+            facts.extend(known.map(|known| (name.clone(), known.into())));
         }
         json!({ "arguments": given, "facts": facts, "phase": phase })
-    }
-
-    fn fact_names(&self) -> Vec<String> {
-        let text = self.policies.to_string();
-        self.facts.keys().filter(|name| text.contains(name.as_str())).cloned().collect()
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::args::{DecideArgs, Format};
 use super::super::report::{SCHEMA_VERSION, write_json};
-use super::super::summary::attached_by;
+use super::super::summary::{attached_by, one_line};
 use super::super::{CliError, Context};
 use crate::decide::{Bound, decider, find};
 use crate::source::{Loaded, load};
@@ -98,7 +98,10 @@ fn explanation_text(
         Ruling::RequireApproval { requirements } | Ruling::Escalate { requirements } => {
             let _ = writeln!(text, "  needs       {}", requirement_words(requirements));
             for asker in &requirements.asked_by {
-                let reason = asker.reason.as_ref().map_or_else(String::new, |reason| format!("  {reason}"));
+                let reason = asker
+                    .reason
+                    .as_ref()
+                    .map_or_else(String::new, |reason| format!("  {}", one_line(reason)));
                 let boundary = asker.authority_ref.as_ref();
                 let boundary = boundary.map_or_else(String::new, |boundary| format!(" for {boundary}"));
                 let _ = writeln!(text, "  asked by    {}{boundary}{reason}", asker.policy);
@@ -107,11 +110,11 @@ fn explanation_text(
         Ruling::Deny { reasons } => {
             for reason in reasons {
                 let by = reason.policy.as_ref().map_or_else(String::new, |policy| format!("{policy}  "));
-                let _ = writeln!(text, "  because     {by}{}", reason.message);
+                let _ = writeln!(text, "  because     {by}{}", one_line(&reason.message));
             }
         }
         Ruling::Error { message } => {
-            let _ = writeln!(text, "  denied since it could not be decided: {message}");
+            let _ = writeln!(text, "  denied since it could not be decided: {}", one_line(message));
         }
     }
     if explain {
@@ -159,6 +162,7 @@ fn considered_text(text: &mut String, context: &Context<'_, '_>, loaded: &Loaded
 /// A line and where what it tells was written: beside it where there is room, else below.
 fn placed(text: &mut String, line: &str, place: Option<&Place>) {
     const WIDTH: usize = 100;
+    let line = one_line(line);
     let Some(Place { file, line: row, column }) = place else {
         let _ = writeln!(text, "{line}");
         return;

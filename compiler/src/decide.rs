@@ -6,8 +6,37 @@ use std::sync::Arc;
 
 use bailiwick_bundles::{Diagnostic, code, nearest};
 use bailiwick_narrowing::Schema;
-use bailiwick_policy::{AttachedBy, Decider, DeciderError, DeciderInput, Policy};
+use bailiwick_policy::{AttachedBy, Decider, DeciderError, DeciderInput, Phase, Policy, Ruling};
 use bailiwick_snapshots::{Agent, Binding, DocumentKey, Snapshot};
+
+/// Decides the call `arguments` of what the model of `agent` calls `tool`; of the only agent where none is named.
+///
+/// Whoever decides many calls makes a [`decider`] once. An agent or tool that the snapshot does not have is a denial, as is
+/// everything that cannot be decided.
+pub fn decide(
+    snapshot: &Snapshot,
+    agent: Option<&str>,
+    tool: &str,
+    arguments: &[u8],
+    phase: Phase,
+) -> Ruling {
+    match decider(snapshot, agent, tool) {
+        Ok(decider) => decider.decide(arguments, phase),
+        Err(message) => Ruling::Error { message },
+    }
+}
+
+/// What decides the calls of one binding, prepared: see [`decide`].
+///
+/// # Errors
+/// There is no such agent or tool, or what is there cannot be compiled, in words.
+pub fn decider(snapshot: &Snapshot, agent: Option<&str>, tool: &str) -> Result<Decider, String> {
+    let bound = find(snapshot, agent, tool).map_err(|diagnostic| match diagnostic.help {
+        Some(help) => format!("{}; {help}", diagnostic.message),
+        None => diagnostic.message,
+    })?;
+    decider_of(snapshot, bound)
+}
 
 /// A binding of a snapshot.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +106,7 @@ fn help(asked: &str, names: &[&str], none: &str) -> String {
 }
 
 /// What decides the calls of a binding. The error is in words: such a binding's calls are denied.
-pub(crate) fn decider(snapshot: &Snapshot, bound: Bound<'_>) -> Result<Decider, String> {
+pub(crate) fn decider_of(snapshot: &Snapshot, bound: Bound<'_>) -> Result<Decider, String> {
     let Bound { agent, binding } = bound;
     let input = Schema::compile(&binding.input_schema)
         .map_err(|error| format!("the input schema at `{}`: {}", error.pointer, error.message))?;

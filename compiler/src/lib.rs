@@ -27,5 +27,6 @@ mod store;
 mod thaw;
 mod write;
 
+pub use decide::{decide, decider};
 pub use pipeline::{Compilation, Compiled, LockMode, OpenCatalogs, check, compile, exit_code};
 pub use session::Session;

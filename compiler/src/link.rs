@@ -89,6 +89,16 @@ pub struct LinkedBinding {
     pub extensions: Map<String, Value>,
 }
 
+impl LinkedBinding {
+    /// The names in `properties` of its own schema and of its contract.
+    fn arguments(&self) -> impl Iterator<Item = &str> {
+        let contract = self.tool.as_ref().map(|tool| &tool.input);
+        let schemas = self.input.iter().chain(contract).map(|source| source.value());
+        let properties = schemas.filter_map(|schema| schema.get("properties").and_then(Value::as_object));
+        properties.flat_map(|properties| properties.keys().map(String::as_str))
+    }
+}
+
 /// Links a resolution. `None` where there is nothing to publish.
 pub(crate) fn link(session: &mut Session, bundle: &Bundle, resolution: Resolution) -> Outcome<Program> {
     let before = session.diagnostics.len();
@@ -128,6 +138,7 @@ impl Linker<'_> {
         let policy_paths =
             resolution.tools.iter().map(|(key, tool)| (key.clone(), tool.policy_paths.clone())).collect();
         let agents = resolution.agents.iter().map(|agent| self.agent(agent, &resolution)).collect();
+        self.unattached(bundle);
         let secrets = self.secrets(&resolution);
         let pins = pins(&resolution);
         Some(Program {
@@ -232,8 +243,29 @@ impl Linker<'_> {
         }
         self.wire_names(&bindings);
         self.scopes(agent, &ids);
+        self.concerns_none(agent, &bindings);
         bindings.sort_by(|a, b| a.wire_name.cmp(&b.wire_name));
         LinkedAgent { manifest, bindings }
+    }
+
+    /// A policy that nothing names has no effect, which nobody means who writes one.
+    fn unattached(&mut self, bundle: &Bundle) {
+        // Where something was refused, it may be what names it.
+        let refused = self.session.diagnostics.iter().any(Diagnostic::is_error);
+        if refused || !bundle.is_whole() || bundle.has_unknown || !bundle.refused.is_empty() {
+            return;
+        }
+        for manifest in bundle.documents.values() {
+            let Manifest::Policy(policy) = manifest else { continue };
+            if self.policies.contains_key(&policy.policy.id) {
+                continue;
+            }
+            let message = format!("nothing attaches `{}`", policy.head.id);
+            let diagnostic = Diagnostic::new(&code::UNATTACHED, message);
+            let diagnostic = self.session.label(diagnostic, policy.head.origin, "has no effect");
+            let help = "name it under `policies` of a binding or `default_policies` of an agent or tool, or delete it";
+            self.session.push(diagnostic.help(help));
+        }
     }
 
     fn wire_names(&mut self, bindings: &[LinkedBinding]) {

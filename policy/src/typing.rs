@@ -61,9 +61,12 @@ fn fault(leaf: &Leaf, path: &FieldPath, input: &Schema) -> Option<ComparisonFaul
         let compares = Kind::ALL.into_iter().filter(|kind| leaf.compares(*kind)).map(Kind::name).collect();
         ComparisonFault::Mismatch { compares, declared }
     };
+    let is_definite = matches!(leaf.test, Test::Exists(_));
     match walk(input.value(), path) {
         Walk::Typed(kind) if leaf.compares(kind) => None,
         Walk::Typed(kind) => Some(mismatch(Some(kind.name()))),
+        // Whether it is there has an answer, if always the same.
+        Walk::Closed { .. } | Walk::Unclear if is_definite => None,
         Walk::Closed { names, step } => Some(ComparisonFault::NoSuchField { nearest: near(step, &names) }),
         Walk::Open { names, step } => Some(ComparisonFault::Undeclared { nearest: near(step, &names) }),
         Walk::Unclear => {

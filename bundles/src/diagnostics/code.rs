@@ -137,6 +137,7 @@ codes! {
     NO_CALL_PASSES = "policy" "no-call-passes" Warning;
     NO_SUCH_FIELD = "policy" "no-such-field" Error;
     NOT_CONCERNED = "policy" "not-concerned" Note;
+    UNATTACHED = "policy" "unattached" Warning;
     UNDECLARED_FIELD = "policy" "undeclared-field" Warning;
     UNDEFINED_BOUNDARY = "policy" "undefined-boundary" Warning;
     UNKNOWN_SCOPE = "policy" "unknown-scope" Error;

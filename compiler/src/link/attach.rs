@@ -7,15 +7,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bailiwick_bundles::documents::phrony::{DecisionType, Field, Step};
-use bailiwick_bundles::{BoundaryId, Diagnostic, LogicalId, WireName, code, did_you_mean, nearest};
+use bailiwick_bundles::{BoundaryId, Diagnostic, LogicalId, Severity, WireName, code, did_you_mean, nearest};
 use bailiwick_policy::{
-    AttachedBy, Attachment, Decision, Phase, Policy, PolicyId, PreparedCondition, Scope, Truth,
+    AttachedBy, Attachment, Condition, Decision, Phase, Policy, PolicyId, PreparedCondition, Scope, Truth,
     declared_arguments,
 };
 use bailiwick_snapshots::{Evidence, PolicyRecord};
 use serde_json::Value;
 
-use super::Linker;
+use super::{LinkedBinding, Linker};
 use crate::manifest::PolicyManifest;
 use crate::origin::Origin;
 use crate::resolve::{ResolvedAgent, ResolvedTool};
@@ -153,6 +153,43 @@ impl Linker<'_> {
             rule: policy.policy.clone(),
             evidence: policy.head.evidence.clone(),
         });
+    }
+
+    /// An agent-wide policy that concerns nothing the agent calls protects nothing. It is said once, instead of at each
+    /// binding.
+    pub(super) fn concerns_none(&mut self, agent: &ResolvedAgent, bindings: &[LinkedBinding]) {
+        for policy in &agent.default_policies {
+            let id = &policy.policy.id;
+            if bindings.is_empty() || !bindings.iter().all(|binding| binding.not_concerned.contains(id)) {
+                continue;
+            }
+            let owner = &agent.manifest.head.id;
+            self.session.diagnostics.retain(|diagnostic| {
+                let is_note = *diagnostic.code == code::NOT_CONCERNED;
+                !(is_note
+                    && diagnostic.message.starts_with(&format!("`{}` does not concern", policy.head.id)))
+            });
+            let message = format!("`{}` concerns nothing that `{owner}` calls", policy.head.id);
+            let mut diagnostic = Diagnostic::new(&code::NOT_CONCERNED, message);
+            diagnostic.severity = Severity::Warning;
+            let known: BTreeSet<&str> = bindings.iter().flat_map(LinkedBinding::arguments).collect();
+            let fields = policy.policy.conditions.iter().flat_map(Condition::comparisons);
+            let near = fields.zip(&policy.comparisons).find_map(|(comparison, origins)| {
+                nearest(&comparison.field, known.iter().copied()).map(|near| (near.to_owned(), origins.field))
+            });
+            diagnostic = match near {
+                Some((near, origin)) => {
+                    self.session.label(diagnostic, origin, format!("did you mean `{near}`?"))
+                }
+                None => self.session.label(
+                    diagnostic,
+                    policy.condition_origin,
+                    "none of these arguments is declared",
+                ),
+            };
+            self.session
+                .push(diagnostic.help("correct the fields, or drop the policy from `default_policies`"));
+        }
     }
 
     /// An agent-wide policy whose scope names nothing the agent calls would never apply.

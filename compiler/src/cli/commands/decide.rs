@@ -12,7 +12,7 @@ use super::super::args::{DecideArgs, Format};
 use super::super::report::{SCHEMA_VERSION, write_json};
 use super::super::summary::{attached_by, one_line};
 use super::super::{CliError, Context};
-use crate::decide::{Bound, decider, find};
+use crate::decide::{Bound, decider_of, find};
 use crate::source::{Loaded, load};
 use crate::write::plain;
 
@@ -36,7 +36,7 @@ pub(in super::super) fn decide(context: &mut Context<'_, '_>, args: &DecideArgs)
     };
     let Some(arguments) = read_arguments(context, &args.args) else { return context.fail() };
     context.say_beside()?;
-    let explanation = match decider(&loaded.snapshot, bound) {
+    let explanation = match decider_of(&loaded.snapshot, bound) {
         Ok(decider) => decider.explain(&arguments, args.phase),
         Err(message) => Explanation { ruling: Ruling::Error { message }, considered: Vec::new() },
     };

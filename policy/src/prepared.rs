@@ -76,7 +76,7 @@ impl PreparedCondition {
     pub(crate) fn schema(&self, phase: Phase, truth: bool) -> Option<Arc<Schema>> {
         let compile = || {
             let value = if truth { certainly_true(self, phase) } else { certainly_false(self, phase) };
-            Schema::compile(&or_no_call(value)).ok().map(Arc::new)
+            Schema::compile(&or_no_call(&value)).ok().map(Arc::new)
         };
         let [when_false, when_true] = &self.schemas;
         if phase.is_call() {

@@ -33,7 +33,7 @@ pub(crate) fn present(path: &FieldPath) -> Value {
 }
 
 /// What `schema` accepts, and everything that is no object and so no call.
-pub(crate) fn or_no_call(schema: Value) -> Value {
+pub(crate) fn or_no_call(schema: &Value) -> Value {
     json!({ "anyOf": [{ "not": { "type": "object" } }, schema] })
 }
 

@@ -198,7 +198,7 @@ pub fn unknown_call(condition: &PreparedCondition, input: &Schema) -> Option<(us
         if matches!(leaf.test, Test::Exists(_)) || is_required(input.value(), path) {
             return None;
         }
-        let present = Schema::compile(&schema::or_no_call(schema::present(path))).ok()?;
+        let present = Schema::compile(&schema::or_no_call(&schema::present(path))).ok()?;
         match contains(&present, input, &Budget::default()) {
             Verdict::Escapes(witness) => {
                 let call = witness.instance().clone();
@@ -229,7 +229,7 @@ pub fn none_meets<'c>(conditions: impl IntoIterator<Item = &'c PreparedCondition
     let wanted: Vec<Value> =
         conditions.into_iter().map(|condition| schema::certainly_true(condition, Phase::CALL)).collect();
     !wanted.is_empty()
-        && is_within(input, &schema::or_no_call(json!({ "not": { "allOf": wanted } })))
+        && is_within(input, &schema::or_no_call(&json!({ "not": { "allOf": wanted } })))
         && !accepts_nothing(input)
 }
 

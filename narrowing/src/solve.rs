@@ -17,14 +17,17 @@ mod facts;
 mod literal;
 mod numbers;
 mod objects;
+mod size;
 mod strings;
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 
 pub(crate) use self::facts::Facts;
 pub(crate) use self::literal::Literal;
+pub(crate) use self::size::{MAX_SIZE, TEXT_PER_VALUE, size};
 use crate::budget::Budget;
 use crate::evaluate;
 use crate::node::{Graph, Kind, Node, Types};
@@ -35,6 +38,9 @@ const MAX_FRAMES: u32 = 220;
 
 /// Steps beside the budget for each node of the schemas.
 const STEPS_PER_NODE: u32 = 8;
+
+/// How much of a value is built or copied in one step.
+const SIZE_PER_STEP: usize = 8;
 
 /// Rules kept for a proof.
 const MAX_RULES: usize = 256;
@@ -116,7 +122,7 @@ enum Memo {
     Empty,
     /// Empty as long as the state open at this depth is.
     Leaning(u32),
-    Found(Value),
+    Found(Rc<Value>),
     Doubt(Doubt),
 }
 
@@ -205,7 +211,13 @@ impl<'a> Solver<'a> {
                 return Answer::Empty;
             }
             Some(Memo::Empty) => return Answer::Empty,
-            Some(Memo::Found(value)) => return Answer::Found(value.clone()),
+            Some(Memo::Found(value)) => {
+                let value = Rc::clone(value);
+                return match self.charge(size(&value)) {
+                    Ok(()) => Answer::Found(Value::clone(&value)),
+                    Err(doubt) => Answer::Doubt(doubt),
+                };
+            }
             Some(Memo::Doubt(doubt)) => return Answer::Doubt(*doubt),
             None => {}
         }
@@ -219,6 +231,7 @@ impl<'a> Solver<'a> {
         self.memo.insert(key.clone(), Memo::Open(depth));
 
         let answer = self.decide_afresh(&state, Vec::new());
+        let answer = self.charged(answer);
 
         self.frames -= 1;
         self.depth -= 1;
@@ -240,7 +253,7 @@ impl<'a> Solver<'a> {
             }
             Answer::Found(value) => {
                 self.forget_leaning(n_leaning);
-                self.memo.insert(key, Memo::Found(value.clone()));
+                self.memo.insert(key, Memo::Found(Rc::new(value.clone())));
             }
             Answer::Doubt(doubt) => {
                 self.forget_leaning(n_leaning);
@@ -264,7 +277,14 @@ impl<'a> Solver<'a> {
         if let Err(doubt) = self.enter() {
             return Answer::Doubt(doubt);
         }
-        let answer = self.decide_afresh(state, taken.to_vec());
+        let copied = taken.iter().fold(0_usize, |sum, value| sum.saturating_add(size(value)));
+        let answer = match self.charge(copied) {
+            Ok(()) => {
+                let answer = self.decide_afresh(state, taken.to_vec());
+                self.charged(answer)
+            }
+            Err(doubt) => Answer::Doubt(doubt),
+        };
         self.frames -= 1;
         answer
     }
@@ -338,7 +358,21 @@ impl<'a> Solver<'a> {
 
     /// One step, and more where the work grows with `n`.
     pub(crate) fn spend(&mut self, n: usize) -> Result<(), Doubt> {
-        let steps = u32::try_from(n / 16).unwrap_or(u32::MAX).saturating_add(1);
+        self.pay(u32::try_from(n / 16).unwrap_or(u32::MAX).saturating_add(1))
+    }
+
+    /// Steps for a value of this [`size`] that is built or copied; small ones are part of another step.
+    pub(crate) fn charge(&mut self, size: usize) -> Result<(), Doubt> {
+        self.pay(u32::try_from(size / SIZE_PER_STEP).unwrap_or(u32::MAX))
+    }
+
+    /// The answer, unless a value found is more than the budget has left.
+    fn charged(&mut self, answer: Answer) -> Answer {
+        let Answer::Found(value) = &answer else { return answer };
+        self.charge(size(value)).err().map_or(answer, Answer::Doubt)
+    }
+
+    fn pay(&mut self, steps: u32) -> Result<(), Doubt> {
         if let Some(left) = self.steps.checked_sub(steps) {
             self.steps = left;
             Ok(())
@@ -359,6 +393,9 @@ impl<'a> Solver<'a> {
         let mut doubt = None;
         for member in facts.members.iter().flatten() {
             if let Err(out_of_steps) = self.step() {
+                return Answer::Doubt(out_of_steps);
+            }
+            if let Err(out_of_steps) = self.charge(size(member)) {
                 return Answer::Doubt(out_of_steps);
             }
             let Some(spellings) = self.spellings(member) else {

@@ -201,6 +201,39 @@ fn counts_end() {
 }
 
 #[test]
+fn witnesses_end() {
+    let array = |n: u32, items: Value| json!({"type": "array", "minItems": n, "items": items});
+    let short = json!({"maxItems": 3});
+    let nested = |n: u32| array(n, array(n, array(n, json!(true))));
+    check("8,000 items within items", &short, &nested(20), &Expected::Escapes);
+    check("27 million items within items", &short, &nested(300), &Expected::Undecided);
+    let long = json!({"type": "string", "minLength": 1_000_000});
+    check("5,000 strings of a megabyte", &short, &array(5_000, long.clone()), &Expected::Undecided);
+    check("a string of a megabyte", &json!({"maxLength": 3}), &long, &Expected::Undecided);
+    check(
+        "a string of 400,000",
+        &json!({"maxLength": 3}),
+        &json!({"type": "string", "minLength": 400_000}),
+        &Expected::Escapes,
+    );
+    let constant = json!({"const": "x".repeat(200_000)});
+    check("4,000 times 200 KB", &short, &array(4_000, constant.clone()), &Expected::Undecided);
+    check("4 times 200 KB", &short, &array(4, constant.clone()), &Expected::Escapes);
+    let fields: serde_json::Map<_, _> =
+        (0..500).map(|at| (format!("f{at}"), json!({"$ref": "#/$defs/c"}))).collect();
+    let names: Vec<String> = fields.keys().cloned().collect();
+    check(
+        "500 properties of 200 KB",
+        &json!({"maxProperties": 3}),
+        &json!({"type": "object", "properties": fields, "required": names, "$defs": {"c": constant}}),
+        &Expected::Undecided,
+    );
+    let different = json!({"type": "array", "minItems": 100, "uniqueItems": true,
+        "items": {"type": "array", "minItems": 4_000, "items": {"type": "integer"}}});
+    check("100 different arrays of 4,000", &short, &different, &Expected::Undecided);
+}
+
+#[test]
 fn patterns_end() {
     let pattern = |source: &str| json!({"type": "string", "pattern": source});
     check("a.{12}b", &pattern("a.{12}b"), &pattern("xa.{12}b"), &Expected::Contained);
@@ -235,6 +268,9 @@ fn patterns_end() {
     );
     for (source, kind) in [
         ("(a)\\1", SchemaErrorKind::UnsupportedPattern),
+        ("^(?=a)(a)\\1$", SchemaErrorKind::UnsupportedPattern),
+        ("(?<=a)(a)\\1$", SchemaErrorKind::UnsupportedPattern),
+        ("(a)\\1(?=b)", SchemaErrorKind::UnsupportedPattern),
         ("(?<n>a)\\k<n>", SchemaErrorKind::UnsupportedPattern),
         ("[", SchemaErrorKind::Invalid),
         ("^((a{1,50}){1,50}){1,50}$", SchemaErrorKind::TooLarge),

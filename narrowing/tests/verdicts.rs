@@ -169,6 +169,41 @@ fn a_bad_schema_names_the_place() {
     check(json!([]), Invalid, "");
 }
 
+/// More patterns, each with an automaton, than a validator is built for.
+fn heavy() -> Value {
+    let pattern = |at: u32| (format!("p{at}"), json!({"pattern": format!("^a{{100}}{at}$")}));
+    let fields: serde_json::Map<_, _> = (0..500).map(pattern).collect();
+    json!({"type": "object", "properties": fields})
+}
+
+#[test]
+fn what_only_the_validator_checks_is_not_skipped() {
+    let check = |schema: Value, pointer: &str| {
+        let Err(error) = Schema::compile(&schema) else { panic!("{schema} compiles") };
+        assert_eq!((error.kind, error.pointer.as_str()), (SchemaErrorKind::TooLarge, pointer), "{error}");
+    };
+    // Whether the identifier is one, only the validator says.
+    let mut named = heavy();
+    named["$id"] = json!("not a ^ URI");
+    check(named, "/properties/p100/pattern");
+    // Whichever is read first.
+    let (look_behind, large) = (json!({"pattern": "(?<=a)b"}), json!({"pattern": "^x{50000}$"}));
+    check(json!({"properties": {"a": look_behind, "b": large}}), "/properties/b/pattern");
+    check(json!({"properties": {"a": large, "b": look_behind}}), "/properties/a/pattern");
+    check(json!({"patternProperties": {"^x{50000}$": true, "(?<=a)b": true}}), "/patternProperties");
+}
+
+#[test]
+fn where_there_is_no_validator_violations_say_so() {
+    let schema = Schema::compile(&heavy()).unwrap_or_else(|error| panic!("{error}"));
+    let violations = schema.violations(&json!({}));
+    assert!(!schema.accepts(&json!({})));
+    assert_eq!(violations.len(), 1);
+    assert!(violations.iter().all(|violation| violation.message.contains("too large")), "{violations:?}");
+    let light = Schema::compile(&json!({"type": "object"})).unwrap_or_else(|error| panic!("{error}"));
+    assert!(light.accepts(&json!({})) && light.violations(&json!({})).is_empty());
+}
+
 #[test]
 fn limits_and_names_are_not_distributed_greedily() {
     let check = |outer: Value, inner: Value| {

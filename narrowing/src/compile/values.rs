@@ -9,7 +9,6 @@ use crate::error::{SchemaError, SchemaErrorKind};
 use crate::language::{Pattern, PatternFault};
 use crate::node::{Fields, Id, Kind, Types};
 use crate::rational::Rational;
-use crate::validator::MAX_PATTERN_WEIGHT;
 
 impl<'v> Compiler<'v> {
     pub(super) fn types(&mut self, value: &Value, at: At) -> Result<Types, SchemaError> {
@@ -163,13 +162,7 @@ impl<'v> Compiler<'v> {
         if self.weighed.insert(source) {
             self.graph.pattern_weight = self.graph.pattern_weight.saturating_add(pattern.weight());
         }
-        if pattern.parts().is_none() {
-            if self.graph.pattern_weight > MAX_PATTERN_WEIGHT {
-                let message = format!("`{source}` is too large to be compared: shorten counted repetitions");
-                return Err(SchemaError::new(SchemaErrorKind::TooLarge, self.pointer(at, keyword), message));
-            }
-            self.graph.relies_on_validator = true;
-        }
+        self.graph.relies_on_validator |= pattern.parts().is_none();
         Ok(pattern)
     }
 

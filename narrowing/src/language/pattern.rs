@@ -35,9 +35,11 @@ pub(crate) enum PatternFault {
 impl Pattern {
     /// Patterns that the validator runs but that have no automaton here are kept: they are equal to themselves only.
     pub(crate) fn compile(source: &str) -> Result<Self, PatternFault> {
-        let named =
-            || if source.contains("\\k<") { PatternFault::Backreference } else { PatternFault::Invalid };
-        let translated = translate_pattern(source).ok_or_else(named)?;
+        // Scanned for, because a parser that meets a look-around first gets no further.
+        if refers_back(source) {
+            return Err(PatternFault::Backreference);
+        }
+        let translated = translate_pattern(source).ok_or(PatternFault::Invalid)?;
         if repeats_a_repetition(&translated) {
             return Err(PatternFault::Invalid);
         }
@@ -45,7 +47,7 @@ impl Pattern {
             Ok(part) => part.map(|automaton| vec![Part { automaton, negated: false }]),
             Err(ErrorKind::UnsupportedBackreference) => return Err(PatternFault::Backreference),
             Err(ErrorKind::UnsupportedLookAround) => look_ahead_parts(&translated),
-            Err(_) => return Err(named()),
+            Err(_) => return Err(PatternFault::Invalid),
         };
         Ok(Self { source: source.into(), parts, check: PatternCheck::default() })
     }
@@ -134,6 +136,31 @@ fn beginning(expression: &str) -> Option<Automaton> {
     parse(&format!("^(?:{translated})")).ok().flatten()
 }
 
+/// Whether a back-reference, `\1` or `\k<name>`, stands outside classes.
+fn refers_back(source: &str) -> bool {
+    let mut in_class = false;
+    let mut characters = source.chars().peekable();
+    while let Some(read) = characters.next() {
+        match read {
+            '\\' => {
+                let escaped = characters.next();
+                let is_reference = match escaped {
+                    Some('1'..='9') => true,
+                    Some('k') => characters.peek() == Some(&'<'),
+                    _ => false,
+                };
+                if is_reference && !in_class {
+                    return true;
+                }
+            }
+            '[' => in_class = true,
+            ']' => in_class = false,
+            _ => {}
+        }
+    }
+    false
+}
+
 /// Whether a quantifier stands on a quantifier, as in `a++`: nothing in ECMA 262, and other things elsewhere.
 fn repeats_a_repetition(translated: &str) -> bool {
     let Ok(tree) = regex_syntax::ast::parse::Parser::new().parse(translated) else { return false };
@@ -197,7 +224,7 @@ fn weight(expression: &str) -> u64 {
             }
             '\\' => {
                 let class = characters.next();
-                if matches!(class, Some('p' | 'P')) && characters.peek() == Some(&'{') {
+                if matches!(class, Some('p' | 'P' | 'u' | 'x')) && characters.peek() == Some(&'{') {
                     characters.by_ref().take_while(|read| *read != '}').for_each(drop);
                 }
                 4
@@ -234,4 +261,43 @@ fn outside_groups(expression: &str, wanted: char) -> Option<usize> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_back_reference_is_found_wherever_it_stands() {
+        for source in [
+            r"(a)\1",
+            r"^(?=a)(a)\1$",
+            r"^(a)\1(?=a)",
+            r"(?<=a)(a)\1$",
+            r"(?<n>a)(?=a)\k<n>",
+            r"(?=[a])(a)\\\1",
+        ] {
+            assert_eq!(Pattern::compile(source).map(|_| ()), Err(PatternFault::Backreference), "{source}");
+        }
+        for source in [r"\\1", r"(?=a)\\k<n>"] {
+            assert!(Pattern::compile(source).is_ok(), "{source}");
+        }
+        assert!(!refers_back(r"[\1]a"));
+    }
+
+    #[test]
+    fn a_weight_counts_repetitions_and_nothing_else_in_braces() {
+        for (source, expected) in [
+            ("abc", 3),
+            ("^a{20}$", 20),
+            ("(ab){3,5}c", 11),
+            (r"\u{20000}", 4),
+            (r"\x{20000}a", 5),
+            (r"\p{L}{3}", 12),
+            (r"\u{1F600}{3}", 12),
+            (r"\d{3}", 12),
+        ] {
+            assert_eq!(weight(source), expected, "{source}");
+        }
+    }
 }

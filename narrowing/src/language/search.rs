@@ -8,6 +8,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::automaton::Automaton;
+use crate::solve::{MAX_SIZE, TEXT_PER_VALUE};
+
+/// Characters of a string of which nothing but its length is asked.
+const MAX_LENGTH: usize = MAX_SIZE * TEXT_PER_VALUE / 2;
 
 #[derive(Debug, Default)]
 pub(crate) struct Search<'a> {
@@ -44,7 +48,7 @@ impl Search<'_> {
         }
         if simple && self.min > 0 {
             let Ok(length) = usize::try_from(self.min) else { return SearchOutcome::Exhausted };
-            if length > 1_000_000 {
+            if length > MAX_LENGTH {
                 return SearchOutcome::Exhausted;
             }
             let text = "a".repeat(length);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::facts::{Arrays, Facts};
 use super::literal::Literal;
-use super::{Answer, Cause, Doubt, Solver};
+use super::{Answer, Cause, Doubt, MAX_SIZE, Solver, size};
 use crate::data;
 use crate::node::Kind;
 
@@ -208,13 +208,26 @@ impl<'a> Solver<'a> {
         n_different: usize,
         is_limited: bool,
     ) -> Answer {
-        let mut items = Vec::with_capacity(length);
+        if let Err(stopped) = self.charge(length) {
+            return Answer::Doubt(stopped);
+        }
+        let mut items: Vec<Value> = Vec::with_capacity(length);
+        let mut n_written = 0_usize;
+        let mut size_of_last = 0_usize;
         let mut doubt = None;
         for at in 0..length {
             if at > n_different && !is_limited && at > plan.extra.len() {
+                // All others are like the last one.
+                n_written = n_written.saturating_add(size_of_last.saturating_mul(length - at));
+                if n_written > MAX_SIZE {
+                    return unsure();
+                }
+                if let Err(stopped) = self.charge(n_written) {
+                    return Answer::Doubt(stopped);
+                }
                 let Some(last) = items.last().cloned() else { break };
-                items.push(last);
-                continue;
+                items.resize(length, last);
+                break;
             }
             let mut extra = plan.extra.get(at).cloned().unwrap_or_default();
             if let Some((first, second)) = plan.linked {
@@ -226,7 +239,14 @@ impl<'a> Solver<'a> {
             }
             match self.decide(self.position(frame, at, &extra)) {
                 Answer::Empty => return Answer::Empty,
-                Answer::Found(value) => items.push(value),
+                Answer::Found(value) => {
+                    size_of_last = size(&value);
+                    n_written = n_written.saturating_add(size_of_last);
+                    if n_written > MAX_SIZE {
+                        return unsure();
+                    }
+                    items.push(value);
+                }
                 Answer::Doubt(cause) => {
                     doubt = doubt.or(Some(cause));
                     items.push(Value::Null);
@@ -294,12 +314,17 @@ impl<'a> Solver<'a> {
         let mut choices: Vec<Vec<Value>> = Vec::with_capacity(length);
         let mut doubt = None;
         let mut known: Vec<(Vec<Literal>, usize)> = Vec::new();
+        let total =
+            |values: &[Value]| values.iter().fold(0_usize, |sum, value| sum.saturating_add(size(value)));
         for at in 0..length {
             let mut state = self.position(frame, at, plan.extra.get(at).map_or(&[], |extra| extra));
             state.sort_unstable();
             state.dedup();
             let seen = known.iter().find(|(other, _)| *other == state).map(|(_, at)| *at);
             if let Some(values) = seen.and_then(|at| choices.get(at)) {
+                if let Err(stopped) = self.charge(total(values)) {
+                    return Answer::Doubt(stopped);
+                }
                 choices.push(values.clone());
                 continue;
             }
@@ -319,6 +344,9 @@ impl<'a> Solver<'a> {
                         break;
                     }
                 }
+            }
+            if total(&values) > MAX_SIZE {
+                return unsure();
             }
             known.push((state, choices.len()));
             choices.push(values);

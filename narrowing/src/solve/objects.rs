@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::facts::{Facts, KeyPlace, Objects, Somewhere};
 use super::literal::Literal;
-use super::{Answer, Cause, Doubt, Solver};
+use super::{Answer, Cause, Doubt, MAX_SIZE, Solver, size};
 use crate::evaluate;
 use crate::language::Pattern;
 use crate::node::{Fields, Kind, Types};
@@ -308,10 +308,15 @@ impl<'a> Solver<'a> {
             }
         }
         let mut object = Map::new();
+        let mut n_written = 0_usize;
         for (name, state) in &plan {
             match self.decide(state.clone()) {
                 Answer::Empty => return Answer::Empty,
                 Answer::Found(value) => {
+                    n_written = n_written.saturating_add(size(&value));
+                    if n_written > MAX_SIZE {
+                        return Answer::Doubt(Doubt::new(Cause::Counting, None));
+                    }
                     object.insert(name.clone(), value);
                 }
                 Answer::Doubt(cause) => doubt = doubt.or(Some(cause)),

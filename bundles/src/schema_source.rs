@@ -1,12 +1,12 @@
 //! A JSON Schema as written, made self-contained.
 //!
-//! A local `$ref` to another file is replaced by a pointer into `$defs`, where that file's schema is put. A remote
-//! `$ref` is never fetched. Every place in the result is known by its JSON pointer, so that a verdict about the
+//! A local `$ref` to another file is replaced by a pointer into `$defs`, where that file's schema is put. A `$ref` to an
+//! `$id` of the same file stays. A remote `$ref` is never fetched. Every place in the result is known by its JSON pointer, so that a verdict about the
 //! schema can point at the text it is about.
 //!
 //! Not here: whether the result is a valid schema, and what it means.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -77,9 +77,10 @@ impl SchemaSource {
             waiting: Vec::new(),
             open,
             diagnostics,
+            keywords: Keywords::Checked,
         };
         refuse_credentials_below(node, bundler.diagnostics);
-        let mut value = bundler.rewrite(node, path, "");
+        let mut value = bundler.rewrite_at(node, &At::the_root(&Place::new(node, path, "")));
         let mut parts = vec![(String::new(), Arc::clone(node))];
         while let Some((path, key, other)) = bundler.waiting.pop() {
             let prefix = format!("/{}/{}", escape(definitions), escape(&key));
@@ -96,7 +97,7 @@ impl SchemaSource {
                 );
             }
             refuse_credentials_below(&other, bundler.diagnostics);
-            let mut embedded = bundler.rewrite(&other, &path, &prefix);
+            let mut embedded = bundler.rewrite_at(&other, &At::the_root(&Place::new(&other, &path, &prefix)));
             if let Value::Object(map) = &mut embedded {
                 map.remove("$schema");
                 map.remove("$id");
@@ -136,6 +137,86 @@ struct Bundler<'a> {
     waiting: Vec<(String, String, Arc<Node>)>,
     open: &'a mut dyn FnMut(&str, Span) -> Option<Arc<Node>>,
     diagnostics: &'a mut Vec<Diagnostic>,
+    keywords: Keywords,
+}
+
+/// What is said about the keys of an object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keywords {
+    /// It is a schema.
+    Checked,
+    /// It stands below a key that no draft has: a schema only where a reference leads there.
+    Doubtful,
+    /// It is none.
+    Unchecked,
+}
+
+/// A file that is rewritten.
+struct Place<'a> {
+    path: &'a str,
+    /// Pointer of the place it is put; empty for the root.
+    prefix: &'a str,
+    old_draft: bool,
+    /// Its own URI; empty where it has none.
+    uri: String,
+    /// The URIs of its parts.
+    uris: BTreeSet<String>,
+}
+
+impl<'a> Place<'a> {
+    fn new(node: &Node, path: &'a str, prefix: &'a str) -> Self {
+        let old_draft = is_old_draft(node);
+        let uri = identifier(node, "", old_draft).unwrap_or_default();
+        let mut uris = BTreeSet::new();
+        collect_uris(node, "", old_draft, &mut uris);
+        Self { path, prefix, old_draft, uri, uris }
+    }
+}
+
+/// Where in a file.
+struct At<'a> {
+    place: &'a Place<'a>,
+    /// The URI that references are relative to.
+    base: String,
+    /// Whether that is the URI of a part, so that `#` means the part.
+    in_part: bool,
+}
+
+impl<'a> At<'a> {
+    fn the_root(place: &'a Place<'a>) -> Self {
+        Self { place, base: place.uri.clone(), in_part: false }
+    }
+}
+
+/// The URI that a schema gives itself, seen from `base`.
+fn identifier(node: &Node, base: &str, old_draft: bool) -> Option<String> {
+    let id = ["$id", "id"].iter().find_map(|keyword| {
+        // Where `id` names a property's type or the like, it is no string.
+        node.get(keyword).and_then(Node::as_str).filter(|_| *keyword == "$id" || old_draft)
+    })?;
+    let is_anchor = id.starts_with('#') || (old_draft && node.get("$ref").is_some());
+    (!is_anchor).then(|| resolve(base, id.split('#').next().unwrap_or_default()))
+}
+
+/// The URIs of a schema and of its parts.
+fn collect_uris(node: &Node, base: &str, old_draft: bool, uris: &mut BTreeSet<String>) {
+    if let Some(items) = node.as_sequence() {
+        items.iter().for_each(|item| collect_uris(item, base, old_draft, uris));
+    }
+    let Some(entries) = node.as_mapping() else { return };
+    let own = identifier(node, base, old_draft);
+    let base = own.as_deref().unwrap_or(base);
+    uris.extend(own.clone());
+    for (keyword, value) in entries {
+        match holds(&keyword.value) {
+            Holds::Data => {}
+            Holds::Schemas => collect_uris(value, base, old_draft, uris),
+            Holds::Named => {
+                let named = value.as_mapping().into_iter().flatten();
+                named.for_each(|(_, schema)| collect_uris(schema, base, old_draft, uris));
+            }
+        }
+    }
 }
 
 /// Every keyword of the drafts that are read, annotations included.
@@ -206,9 +287,13 @@ const KEYWORDS: [&str; 64] = [
     "writeOnly",
 ];
 
-/// A keyword that no draft has asserts nothing. One that is almost known was meant to.
-fn check_keyword(key: &Spanned<String>, diagnostics: &mut Vec<Diagnostic>) {
-    if KEYWORDS.contains(&key.value.as_str()) || key.value.starts_with("x-") {
+fn is_known(keyword: &str) -> bool {
+    KEYWORDS.contains(&keyword) || keyword.starts_with("x-")
+}
+
+/// A keyword that no draft has asserts nothing. One that is almost known was meant to, where it stands in a schema.
+fn check_keyword(key: &Spanned<String>, keywords: Keywords, diagnostics: &mut Vec<Diagnostic>) {
+    if is_known(&key.value) || keywords == Keywords::Unchecked {
         return;
     }
     let folded = key.value.replace(['_', '-'], "");
@@ -216,6 +301,13 @@ fn check_keyword(key: &Spanned<String>, diagnostics: &mut Vec<Diagnostic>) {
         .or_else(|| nearest(&folded, KEYWORDS))
         .or_else(|| KEYWORDS.into_iter().find(|known| known.eq_ignore_ascii_case(&folded)));
     diagnostics.push(match near {
+        Some(near) if keywords == Keywords::Doubtful && !near.starts_with('$') => Diagnostic::new(
+            &code::UNKNOWN_KEYWORD,
+            format!("`{}` is no keyword of JSON Schema and limits nothing", key.value),
+        )
+        .label(key.span, did_you_mean(Some(near), ""))
+        .help("move schemas under `$defs`, where keywords are checked"),
+        Some(_) | None if keywords == Keywords::Doubtful => return,
         Some(near) => Diagnostic::new(
             &code::MISSPELT_KEYWORD,
             format!("`{}` is no keyword of JSON Schema and limits nothing", key.value),
@@ -254,42 +346,22 @@ fn holds(keyword: &str) -> Holds {
 }
 
 impl Bundler<'_> {
-    /// The schema at `node` of file `path`, which is put at pointer `prefix`.
-    fn rewrite(&mut self, node: &Node, path: &str, prefix: &str) -> Value {
+    fn rewrite(&mut self, node: &Node, at: &At<'_>) -> Value {
+        match identifier(node, &at.base, at.place.old_draft) {
+            Some(base) => self.rewrite_at(node, &At { place: at.place, base, in_part: true }),
+            None => self.rewrite_at(node, at),
+        }
+    }
+
+    /// The schema at `node`, whose own URI is in `at` already.
+    fn rewrite_at(&mut self, node: &Node, at: &At<'_>) -> Value {
         use crate::node::NodeValue;
         match &node.value {
             NodeValue::Sequence(items) => {
-                Value::Array(items.iter().map(|item| self.rewrite(item, path, prefix)).collect())
+                Value::Array(items.iter().map(|item| self.rewrite(item, at)).collect())
             }
             NodeValue::Mapping(entries) => {
-                let mut map = Map::with_capacity(entries.len());
-                for (key, value) in entries {
-                    if !prefix.is_empty() && ["$anchor", "$dynamicAnchor"].contains(&key.value.as_str()) {
-                        self.diagnostics.push(
-                            Diagnostic::new(&code::UNSUPPORTED_SCHEMA, "an anchor in a file that another one includes")
-                                .label(key.span, "could mean two places")
-                                .help("refer to the place by its pointer, such as `#/$defs/amount`, and remove the anchor"),
-                        );
-                    }
-                    check_keyword(key, self.diagnostics);
-                    let rewritten = match (key.value.as_str(), value.as_str()) {
-                        ("$ref" | "$dynamicRef", Some(reference)) => {
-                            Value::String(self.reference(reference, value.span, path, prefix))
-                        }
-                        (keyword, _) => match holds(keyword) {
-                            Holds::Data => {
-                                if ["enum", "const", "default"].contains(&key.value.as_str()) {
-                                    refuse_ambiguous(value, self.diagnostics);
-                                }
-                                value.to_json()
-                            }
-                            Holds::Schemas => self.rewrite(value, path, prefix),
-                            Holds::Named => self.rewrite_named(value, path, prefix),
-                        },
-                    };
-                    map.insert(key.value.clone(), rewritten);
-                }
-                Value::Object(map)
+                entries.iter().map(|(key, value)| (key.value.clone(), self.member(key, value, at))).collect()
             }
             NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::String(_) => {
                 node.to_json()
@@ -297,22 +369,81 @@ impl Bundler<'_> {
         }
     }
 
-    fn rewrite_named(&mut self, node: &Node, path: &str, prefix: &str) -> Value {
+    /// The value of one keyword.
+    fn member(&mut self, key: &Spanned<String>, value: &Node, at: &At<'_>) -> Value {
+        let keyword = key.value.as_str();
+        let is_embedded = !at.place.prefix.is_empty();
+        if is_embedded && !at.in_part && ["$anchor", "$dynamicAnchor"].contains(&keyword) {
+            self.diagnostics.push(
+                Diagnostic::new(&code::UNSUPPORTED_SCHEMA, "an anchor in a file that another one includes")
+                    .label(key.span, "could mean two places")
+                    .help(
+                        "refer to the place by its pointer, such as `#/$defs/amount`, and remove the anchor",
+                    ),
+            );
+        }
+        check_keyword(key, self.keywords, self.diagnostics);
+        match (keyword, value.as_str()) {
+            ("$ref" | "$dynamicRef", Some(reference)) => {
+                return Value::String(self.reference(reference, value.span, at));
+            }
+            // The URI that it is relative to is that of the file, which the whole does not have.
+            ("$id" | "id", Some(id))
+                if is_embedded
+                    && at.in_part
+                    && !id.starts_with('#')
+                    && (keyword == "$id" || at.place.old_draft) =>
+            {
+                return Value::String(at.base.clone());
+            }
+            _ => {}
+        }
+        match holds(keyword) {
+            Holds::Data => {
+                if ["enum", "const", "default"].contains(&keyword) {
+                    refuse_ambiguous(value, self.diagnostics);
+                }
+                value.to_json()
+            }
+            Holds::Schemas if is_known(keyword) => self.rewrite(value, at),
+            Holds::Schemas => {
+                let below = if keyword == "discriminator" { Keywords::Unchecked } else { Keywords::Doubtful };
+                let above = self.keywords;
+                if above != Keywords::Unchecked {
+                    self.keywords = below;
+                }
+                let rewritten = self.rewrite(value, at);
+                self.keywords = above;
+                rewritten
+            }
+            Holds::Named => self.rewrite_named(value, at),
+        }
+    }
+
+    fn rewrite_named(&mut self, node: &Node, at: &At<'_>) -> Value {
         let Some(entries) = node.as_mapping() else { return node.to_json() };
-        entries
-            .iter()
-            .map(|(name, schema)| (name.value.clone(), self.rewrite(schema, path, prefix)))
-            .collect()
+        entries.iter().map(|(name, schema)| (name.value.clone(), self.rewrite(schema, at))).collect()
     }
 
     /// The reference as it is written in the bundled schema. One that cannot be followed stays, reported.
-    fn reference(&mut self, reference: &str, span: Span, path: &str, prefix: &str) -> String {
+    fn reference(&mut self, reference: &str, span: Span, at: &At<'_>) -> String {
         let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let place = at.place;
         if file.is_empty() {
-            return if fragment.is_empty() || fragment.starts_with('/') {
-                format!("#{prefix}{fragment}")
+            return if !at.in_part && (fragment.is_empty() || fragment.starts_with('/')) {
+                format!("#{}{fragment}", place.prefix)
             } else {
                 reference.to_owned()
+            };
+        }
+        let uri = resolve(&at.base, file);
+        if place.uris.contains(&uri) {
+            return if place.prefix.is_empty() {
+                reference.to_owned()
+            } else if uri == place.uri && !at.in_part {
+                format!("#{}{fragment}", place.prefix)
+            } else {
+                reference.replacen(file, &uri, 1)
             };
         }
         if has_scheme(file) {
@@ -323,7 +454,7 @@ impl Bundler<'_> {
             );
             return reference.to_owned();
         }
-        let Some(target) = join(path, file) else {
+        let Some(target) = join(place.path, file) else {
             self.diagnostics.push(
                 Diagnostic::new(&code::OUTSIDE_BUNDLE, format!("`{reference}` leaves the bundle"))
                     .label(span, "outside the bundle")
@@ -339,6 +470,17 @@ impl Bundler<'_> {
                 )
                 .label(span, "anchors are local to one file")
                 .help(format!("point into the file: `{file}#/$defs/{fragment}`")),
+            );
+            return reference.to_owned();
+        }
+        if at.in_part {
+            self.diagnostics.push(
+                Diagnostic::new(
+                    &code::UNSUPPORTED_SCHEMA,
+                    format!("`{reference}` names a file from a part that has an `$id` of its own"),
+                )
+                .label(span, "relative to that `$id`, not to the file")
+                .help("remove the `$id` of the part, or copy the file into `$defs` with its `$id`"),
             );
             return reference.to_owned();
         }
@@ -379,6 +521,39 @@ fn has_scheme(text: &str) -> bool {
                 && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
                 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
         })
+}
+
+/// A URI as seen from `base` (RFC 3986, section 5.2, for what has a hierarchy).
+fn resolve(base: &str, reference: &str) -> String {
+    if reference.is_empty() {
+        return base.to_owned();
+    }
+    if base.is_empty() || has_scheme(reference) {
+        return reference.to_owned();
+    }
+    let authority_end = base.find("://").map_or(0, |at| {
+        let path = base.char_indices().find(|(index, c)| *index >= at + 3 && *c == '/');
+        path.map_or(base.len(), |(index, _)| index)
+    });
+    let (authority, path) = base.split_at_checked(authority_end).unwrap_or((base, ""));
+    if reference.starts_with('/') {
+        return format!("{authority}{reference}");
+    }
+    let mut segments: Vec<&str> = path.split('/').collect();
+    segments.pop();
+    if segments.is_empty() && !authority.is_empty() {
+        segments.push("");
+    }
+    for segment in reference.split('/') {
+        match segment {
+            "." => {}
+            ".." => {
+                segments.pop();
+            }
+            _ => segments.push(segment),
+        }
+    }
+    format!("{authority}{}", segments.join("/"))
 }
 
 /// `relative` as seen from the file `from`; `None` where that leaves the bundle.

@@ -13,7 +13,7 @@ use bailiwick_narrowing::{
     Budget, Reason, Schema, Verdict, Witness, contains, effective, emptiness_proof, intent,
 };
 use bailiwick_snapshots::{InputNarrowing, Narrowing};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::link::{LinkedBinding, Program};
 use crate::manifest::ToolManifest;
@@ -196,7 +196,11 @@ fn widened(
         Some(span) => diagnostic.label(span, says(own.value(), inner, "this lets it through")),
         None => session.label(diagnostic, binding.origin, "this lets it through"),
     };
-    let limit = says(tool.input.value(), &offence.outer_pointer, "does not");
+    let mut limit = says(tool.input.value(), &offence.outer_pointer, "does not");
+    // What one alternative says is not all that the contract allows.
+    if ["anyOf", "oneOf"].iter().any(|union| offence.outer_pointer.contains(&format!("/{union}/"))) {
+        limit.push_str(" in one of its alternatives");
+    }
     diagnostic = match tool.input.span(&offence.outer_pointer) {
         Some(span) => diagnostic.label(span, format!("the contract {limit}")),
         None => diagnostic.note(format!("the contract {limit}: {}", offence.message)),
@@ -257,18 +261,34 @@ fn says(schema: &Value, pointer: &str, otherwise: &str) -> String {
         "minimum" => format!("allows {value} and more"),
         "exclusiveMaximum" => format!("allows less than {value}"),
         "exclusiveMinimum" => format!("allows more than {value}"),
-        "maxLength" => format!("allows up to {value} characters"),
-        "minLength" => format!("allows {value} characters and more"),
-        "maxItems" => format!("allows up to {value} items"),
-        "minItems" => format!("allows {value} items and more"),
+        "maxLength" => format!("allows up to {}", count(value, "character")),
+        "minLength" => format!("allows {} and more", count(value, "character")),
+        "maxItems" => format!("allows up to {}", count(value, "item")),
+        "minItems" => format!("allows {} and more", count(value, "item")),
         "enum" => "allows these values".to_owned(),
         "const" => format!("allows only {value}"),
-        "type" => format!("allows {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
-        "required" => "requires these".to_owned(),
+        "type" => format!("allows {}", listed(value, "", " or ")),
+        "required" if *value == json!([]) => "requires none".to_owned(),
+        "required" => format!("requires {}", listed(value, "`", ", ")),
         "pattern" => "allows this pattern".to_owned(),
         "additionalProperties" if *value == Value::Bool(false) => "allows no other properties".to_owned(),
         _ => otherwise.to_owned(),
     }
+}
+
+/// `1 item`, `2 items`.
+fn count(n: &Value, word: &str) -> String {
+    format!("{n} {word}{}", if n.as_u64() == Some(1) { "" } else { "s" })
+}
+
+/// One text, or several.
+fn listed(value: &Value, quote: &str, between: &str) -> String {
+    let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    let texts = texts.iter().map(|text| {
+        let text = text.as_str().map_or_else(|| text.to_string(), str::to_owned);
+        format!("{quote}{text}{quote}")
+    });
+    texts.collect::<Vec<_>>().join(between)
 }
 
 fn advice(keyword: &str, contract: &Value, pointer: &str) -> String {

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 pub(crate) use self::measure::is_within_limits;
 use self::registry::{Registry, Target};
+pub(crate) use self::shape::children;
 use crate::dialect::Dialect;
 use crate::error::{SchemaError, SchemaErrorKind};
 use crate::node::{Graph, Id, Kind, Node, Place, Types};

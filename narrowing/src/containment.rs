@@ -3,10 +3,14 @@
 //! Asked as: is there a value that the inner schema accepts and the outer one rejects? The solver answers; what it finds
 //! counts only when both validators agree.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::budget::Budget;
+use crate::compile::children;
 use crate::evaluate;
+use crate::node::Kind;
 use crate::offence::offence;
 use crate::schema::Schema;
 use crate::solve::{Answer, Cause, Doubt, Literal, Solver};
@@ -132,7 +136,99 @@ fn reported_offence(outer: &Schema, instance: &Value) -> Offence {
 }
 
 fn reason(solver: &Solver<'_>, doubt: Doubt) -> Reason {
-    let (message, advice) = match doubt.cause {
+    let places =
+        [doubt.literal, doubt.beside].map(|literal| literal.map(|at| culprit(solver, doubt.cause, at)));
+    let keyword_of = |literal: Literal| solver.node(literal).map_or("", |node| node.keyword);
+    let keyword =
+        places.into_iter().flatten().map(keyword_of).find(|keyword| !keyword.is_empty()).unwrap_or("");
+    let pointer_on = |side: Side| {
+        let literal = places.into_iter().flatten().find(|literal| literal.side() == side)?;
+        Some(solver.graph(literal).pointer(literal.id()))
+    };
+    let for_validator =
+        places.into_iter().flatten().map(|at| solver.kind(at)).find(|kind| kind.is_for_validator());
+    let (message, advice) = match (doubt.cause, for_validator) {
+        (Cause::Strings | Cause::Keyword, Some(kind)) => of_strings(kind),
+        (Cause::Steps, _) => of_steps(solver, places),
+        (Cause::Keyword, None) => of_keyword(keyword),
+        (cause, _) => of_cause(cause),
+    };
+    Reason {
+        keyword: keyword.to_owned(),
+        outer_pointer: pointer_on(Side::Outer),
+        inner_pointer: pointer_on(Side::Inner),
+        message,
+        advice: advice.to_owned(),
+    }
+}
+
+/// Where the doubt is about a schema as a whole: the one assertion in it that it must be about.
+fn culprit(solver: &Solver<'_>, cause: Cause, literal: Literal) -> Literal {
+    if cause != Cause::Keyword || solver.node(literal).is_none_or(|node| !node.keyword.is_empty()) {
+        return literal;
+    }
+    let graph = solver.graph(literal);
+    let mut seen = BTreeSet::new();
+    let mut waiting = vec![literal.id()];
+    let mut found = Vec::new();
+    while let Some(id) = waiting.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        let kind = graph.kind(id);
+        if matches!(kind, Kind::Opaque(_)) || kind.is_for_validator() {
+            found.push(id);
+        }
+        children(kind, &mut waiting);
+    }
+    match found.as_slice() {
+        [id] => literal.sibling(*id),
+        [] | [_, _, ..] => literal,
+    }
+}
+
+type Words = (String, &'static str);
+
+fn of_strings(kind: &Kind) -> Words {
+    if let Kind::Format(format) = kind {
+        let message = format!(
+            "the format `{}` is known to the validator only, so no string could be shown to pass or fail",
+            format.name
+        );
+        (message, "use the same format on both sides, or a pattern on both")
+    } else {
+        let message =
+            "the pattern is known to the validator only, so no string could be shown to pass or fail";
+        (message.to_owned(), "write the pattern without look-around, `\\b` and large counted repetitions")
+    }
+}
+
+fn of_steps(solver: &Solver<'_>, places: [Option<Literal>; 2]) -> Words {
+    let are_told_apart = |literal: Literal| {
+        let (Kind::Any(parts) | Kind::One(parts)) = solver.kind(literal) else { return false };
+        let graph = solver.graph(literal);
+        parts.iter().all(|part| graph.node(*part).is_some_and(|node| !node.tags.is_empty()))
+    };
+    if places.into_iter().flatten().any(are_told_apart) {
+        let message = "the schemas have too many alternatives to compare each with each";
+        (message.to_owned(), "split the schema, so that fewer alternatives stand side by side")
+    } else {
+        of_cause(Cause::Steps)
+    }
+}
+
+fn of_keyword(keyword: &str) -> Words {
+    let message = if keyword.is_empty() {
+        "a keyword is not modelled, so nothing that rests on it can be shown".to_owned()
+    } else {
+        format!("`{keyword}` is not modelled here, so nothing that rests on it can be shown")
+    };
+    let otherwise = "repeat the keyword as it stands in the outer schema, or express it with other keywords";
+    (message, instead_of(keyword).unwrap_or(otherwise))
+}
+
+fn of_cause(cause: Cause) -> Words {
+    let (message, advice) = match cause {
         Cause::Steps => (
             "the schemas leave too many combinations to go through",
             "write fewer alternatives side by side, or give each alternative a constant property that tells it apart",
@@ -145,13 +241,10 @@ fn reason(solver: &Solver<'_>, doubt: Doubt) -> Reason {
             "the patterns need too many states to compare",
             "shorten counted repetitions such as `.{20}`, or repeat the outer pattern and add a second one",
         ),
-        Cause::Keyword => (
-            "the keyword is not modelled, so nothing that rests on it can be shown",
-            "repeat the keyword as it stands in the outer schema, or express it with other keywords",
-        ),
+        Cause::Keyword => return of_keyword(""),
         Cause::Strings => (
-            "the pattern or format is known to the validator only, so no string could be shown to pass or fail",
-            "use a pattern without look-around, or the same format on both sides",
+            "the patterns or formats are known to the validator only, so no string could be shown to pass or fail",
+            "use the same pattern or format on both sides",
         ),
         Cause::Numbers => (
             "no number was found, and that there is none could not be shown",
@@ -166,22 +259,7 @@ fn reason(solver: &Solver<'_>, doubt: Doubt) -> Reason {
             "use smaller counts, or state `items` and `properties` instead of `contains` and patterns",
         ),
     };
-    let places = [doubt.literal, doubt.beside];
-    let keyword_of = |literal: Literal| solver.node(literal).map_or("", |node| node.keyword);
-    let keyword =
-        places.into_iter().flatten().map(keyword_of).find(|keyword| !keyword.is_empty()).unwrap_or("");
-    let pointer_on = |side: Side| {
-        let literal = places.into_iter().flatten().find(|literal| literal.side() == side)?;
-        Some(solver.graph(literal).pointer(literal.id()))
-    };
-    let advice = if doubt.cause == Cause::Keyword { instead_of(keyword).unwrap_or(advice) } else { advice };
-    Reason {
-        keyword: keyword.to_owned(),
-        outer_pointer: pointer_on(Side::Outer),
-        inner_pointer: pointer_on(Side::Inner),
-        message: message.to_owned(),
-        advice: advice.to_owned(),
-    }
+    (message.to_owned(), advice)
 }
 
 /// What to write instead of a keyword that is not modelled.
@@ -198,6 +276,7 @@ fn instead_of(keyword: &str) -> Option<&'static str> {
             "write the schema in draft 2019-09 or later, where the keyword only describes, and add a `pattern`",
         ),
         "pattern" | "patternProperties" => Some("write the pattern without look-around"),
+        "format" => Some("use the same format on both sides, or a pattern on both"),
         _ => None,
     }
 }

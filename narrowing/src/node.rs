@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::language::Pattern;
+use crate::language::{FormatLanguage, Pattern};
 use crate::rational::Rational;
 use crate::validator::FormatCheck;
 
@@ -137,6 +137,19 @@ pub(crate) enum Kind {
     Unevaluated(Id),
     /// An assertion that is not modelled. Never taken as true or false.
     Opaque(Types),
+}
+
+impl Kind {
+    /// Whether only the validator knows all strings that satisfy it.
+    pub(crate) fn is_for_validator(&self) -> bool {
+        if let Self::Pattern(pattern) = self {
+            pattern.parts().is_none()
+        } else if let Self::Format(format) = self {
+            !FormatLanguage::of(&format.name).exact
+        } else {
+            false
+        }
+    }
 }
 
 /// `properties`, `patternProperties` and `additionalProperties`, which depend on one another.

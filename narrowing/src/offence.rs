@@ -20,9 +20,12 @@ pub(crate) fn offence(outer: &Graph, inner: &Graph, instance: &Value) -> Option<
     if is_open {
         message.push_str("; the inner schema leaves the object open, so any property passes");
     }
-    let keyword = if blame.keyword.is_empty() { node.keyword } else { blame.keyword };
+    let stated = if blame.keyword.is_empty() { node.keyword } else { blame.keyword };
     let place = outer.pointer_to_place(node.place);
-    let outer_pointer = if keyword.is_empty() { place } else { format!("{place}/{keyword}") };
+    let outer_pointer = if stated.is_empty() { place } else { format!("{place}/{stated}") };
+    // A schema `false`, and what a name depends on, are told by the keyword that they stand in.
+    let around = || outer.places.get(node.place as usize).map_or("", |place| place.keyword);
+    let keyword = if stated.is_empty() { around() } else { stated };
     Some(Offence {
         instance_path: pointer(&blame.path),
         keyword: keyword.to_owned(),
@@ -70,6 +73,13 @@ impl Blamer<'_> {
                 if failed.len() < parts.len() {
                     return here("satisfies more than one alternative".to_owned());
                 }
+                let accepted = parts
+                    .iter()
+                    .filter_map(|part| self.graph.node(*part))
+                    .fold(Types::NONE, |types, node| types.union(node.accepts));
+                if failed.len() > 1 && !accepted.intersects(Types::of(value)) {
+                    return here(type_words(accepted, value));
+                }
                 let rank = |(at, blame): &(usize, Blame)| {
                     let branch = parts.get(*at);
                     let tag_agrees = branch.is_some_and(|part| self.tag_agrees(*part, value));
@@ -80,7 +90,14 @@ impl Blamer<'_> {
                     (tag_agrees, type_agrees, Reverse(n_failures), blame.path.len())
                 };
                 let first = failed.into_iter().enumerate().rev().max_by_key(rank);
-                first.map(|(_, blame)| blame).or_else(|| here("satisfies no alternative".to_owned()))
+                let others = "; no other alternative fits either";
+                let fitting = first.map(|(_, mut blame)| {
+                    if parts.len() > 1 && !blame.message.ends_with(others) {
+                        blame.message.push_str(others);
+                    }
+                    blame
+                });
+                fitting.or_else(|| here("satisfies no alternative".to_owned()))
             }
             Kind::Unevaluated(inside) => Some(self.blame_unevaluated(id, *inside, value, path)),
             Kind::If { test, then, otherwise } => {
@@ -104,7 +121,26 @@ impl Blamer<'_> {
                     blame
                 })
             }
-            Kind::Nothing => here("is not allowed".to_owned()),
+            Kind::Nothing => here("is not allowed by the schema `false`".to_owned()),
+            Kind::Contains { item, min, max } => {
+                let n = value
+                    .as_array()?
+                    .iter()
+                    .filter(|value| satisfies(self.graph, *item, value) == Some(true));
+                let n = u64::try_from(n.count()).unwrap_or(u64::MAX);
+                let (keyword, message) = match max {
+                    Some(max) if n > *max => {
+                        ("maxContains", format!("contains more than {max} of the items that are counted"))
+                    }
+                    Some(_) | None if *min == 1 => {
+                        ("contains", "contains none of the items asked for".to_owned())
+                    }
+                    Some(_) | None => {
+                        ("minContains", format!("contains fewer than {min} of the items that are counted"))
+                    }
+                };
+                Some(Blame { path: standing.clone(), node: id, keyword, message })
+            }
             kind @ (Kind::Anything
             | Kind::Not(_)
             | Kind::Types(_)
@@ -115,7 +151,6 @@ impl Blamer<'_> {
             | Kind::MaxLength(_)
             | Kind::Pattern(_)
             | Kind::Format(_)
-            | Kind::Contains { .. }
             | Kind::MinItems(_)
             | Kind::MaxItems(_)
             | Kind::Unique
@@ -158,7 +193,7 @@ impl Blamer<'_> {
             path.push(name.clone());
             let blame = ids.iter().find_map(|(schema, keyword)| {
                 if matches!(self.graph.kind(*schema), Kind::Nothing) {
-                    let message = format!("has the property `{name}`, which is not allowed");
+                    let message = format!("has the property {}, which is not allowed", shown(name));
                     return Some(Blame { path: path.clone(), node: id, keyword, message });
                 }
                 self.blame(*schema, value, path)
@@ -191,7 +226,7 @@ impl Blamer<'_> {
 
 fn words(kind: &Kind, value: &Value) -> String {
     if let Kind::Types(types) = kind {
-        format!("is {}, where {} is asked for", type_name(value), names(*types))
+        type_words(*types, value)
     } else if let Kind::Members { values, .. } = kind {
         if let [only] = values.as_slice() {
             format!("is not {only}")
@@ -200,31 +235,29 @@ fn words(kind: &Kind, value: &Value) -> String {
         }
     } else if let Kind::Required(required) = kind {
         let missing = required.iter().find(|name| value.get(&***name).is_none());
-        format!("lacks the property `{}`", missing.map_or("", |name| name))
+        format!("lacks the property {}", shown(missing.map_or("", |name| name)))
     } else if let Kind::Pattern(pattern) = kind {
         format!("does not match `{}`", pattern.source())
     } else if let Kind::Format(format) = kind {
         format!("is not of the format `{}`", format.name)
     } else if let Kind::MinLength(n) = kind {
-        format!("is shorter than {n}")
+        format!("is shorter than {}", count(*n, "character", "characters"))
     } else if let Kind::MaxLength(n) = kind {
-        format!("is longer than {n}")
+        format!("is longer than {}", count(*n, "character", "characters"))
     } else if let Kind::MinItems(n) = kind {
-        format!("has fewer than {n} items")
+        format!("has fewer than {}", count(*n, "item", "items"))
     } else if let Kind::MaxItems(n) = kind {
-        format!("has more than {n} items")
+        format!("has more than {}", count(*n, "item", "items"))
     } else if let Kind::MinFields(n) = kind {
-        format!("has fewer than {n} properties")
+        format!("has fewer than {}", count(*n, "property", "properties"))
     } else if let Kind::MaxFields(n) = kind {
-        format!("has more than {n} properties")
+        format!("has more than {}", count(*n, "property", "properties"))
     } else if let Kind::Bound { upper, .. } = kind {
         format!("is too {}", if *upper { "large" } else { "small" })
     } else if matches!(kind, Kind::MultipleOf(_)) {
         "is not on the step asked for".to_owned()
     } else if matches!(kind, Kind::Unique) {
         "holds an item twice".to_owned()
-    } else if matches!(kind, Kind::Contains { .. }) {
-        "does not contain as many of the items asked for as it must".to_owned()
     } else if matches!(kind, Kind::Names(_)) {
         "has a property whose name is not allowed".to_owned()
     } else if matches!(kind, Kind::Not(_)) {
@@ -232,6 +265,19 @@ fn words(kind: &Kind, value: &Value) -> String {
     } else {
         "is not allowed".to_owned()
     }
+}
+
+fn type_words(types: Types, value: &Value) -> String {
+    format!("is {}, where {} is asked for", type_name(value), names(types))
+}
+
+fn count(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// A property's name. The empty one would not be seen.
+fn shown(name: &str) -> String {
+    if name.is_empty() { "of the empty name".to_owned() } else { format!("`{name}`") }
 }
 
 fn type_name(value: &Value) -> &'static str {

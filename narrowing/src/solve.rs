@@ -323,7 +323,11 @@ impl<'a> Solver<'a> {
         } else {
             [Side::Outer, Side::Inner]
         };
-        let literal = doubt.literal.or_else(|| sides.into_iter().find_map(on));
+        let culprit = || {
+            let is_for_validator = |literal: &&Literal| self.kind(**literal).is_for_validator();
+            asserted.iter().find(is_for_validator).filter(|_| doubt.cause == Cause::Strings).copied()
+        };
+        let literal = doubt.literal.or_else(culprit).or_else(|| sides.into_iter().find_map(on));
         let beside = doubt.beside.or_else(|| {
             on(if literal.is_some_and(|literal| literal.side() == Side::Inner) {
                 Side::Outer

@@ -82,9 +82,10 @@ pub struct Witness {
 pub struct Offence {
     /// JSON pointer into the witness: the part that offends.
     pub instance_path: String,
-    /// The keyword of the outer schema that rejects it.
+    /// The keyword of the outer schema that rejects it, or that holds the subschema `false`; empty where the whole
+    /// schema is `false`.
     pub keyword: String,
-    /// JSON pointer to that keyword in the outer schema.
+    /// JSON pointer to that keyword, or to that subschema, in the outer schema.
     pub outer_pointer: String,
     /// JSON pointer to the subschema of the inner schema that lets the part through, where one could be found.
     pub inner_pointer: Option<String>,

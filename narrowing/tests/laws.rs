@@ -1,6 +1,6 @@
 //! Laws over generated schemas and instances.
 //!
-//! `PROPTEST_CASES=100000 cargo test -p bailiwick-narrowing --release --test laws` runs longer.
+//! `PROPTEST_CASES=4000 cargo test -p bailiwick-narrowing --release --test laws` runs longer.
 
 #![expect(clippy::disallowed_methods, reason = "PROPTEST_CASES asks for a longer run")]
 #![allow(clippy::panic, clippy::indexing_slicing, reason = "a failing test says so by panicking")]

@@ -147,7 +147,20 @@ pub(super) struct WhyArgs {
     pub(super) bundle: Utf8PathBuf,
 }
 
+/// What the exit code of `narrow` says.
+const NARROW_EXITS: &str = "\
+Exit code: 0 contained; 1 escapes, undecided or invalid; 2 usage; 3 a file that cannot be read, or a line \
+of a batch of which not even the id can be.
+
+A schema is written in the draft that its `$schema` names, in 2020-12 where it names none:
+  http://json-schema.org/draft-04/schema#
+  http://json-schema.org/draft-06/schema#
+  http://json-schema.org/draft-07/schema#
+  https://json-schema.org/draft/2019-09/schema
+  https://json-schema.org/draft/2020-12/schema";
+
 #[derive(Debug, Args)]
+#[command(after_help = NARROW_EXITS)]
 pub(super) struct NarrowArgs {
     /// The schema that must contain the other, in JSON or YAML.
     #[arg(value_name = "OUTER", required_unless_present = "batch")]
@@ -155,10 +168,11 @@ pub(super) struct NarrowArgs {
     /// The schema that is asked about.
     #[arg(value_name = "INNER", required_unless_present = "batch")]
     pub(super) inner: Option<Utf8PathBuf>,
-    /// Say which rule closed each part of a proof.
+    /// List the rule that closed each part of a proof; the other verdicts say all they can without it.
     #[arg(long)]
     pub(super) explain: bool,
-    /// Compare many pairs: a JSON array or JSON lines of `{id, old, new}`; prints one JSON line a pair.
+    /// Compare many pairs: a JSON array or JSON lines of `{id, old, new}`, where `old` is the outer schema; `-` reads
+    /// standard input. Prints one JSON line a pair.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["outer", "inner", "explain"])]
     pub(super) batch: Option<Utf8PathBuf>,
 }

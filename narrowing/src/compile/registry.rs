@@ -152,6 +152,12 @@ impl<'v> Registry<'v> {
                         root.uri = uri;
                     }
                 } else {
+                    let is_another =
+                        |known: &Resource<'_>| known.uri == uri && !uri.is_empty() && known.value != value;
+                    if self.resources.iter().any(is_another) {
+                        let message = format!("`{uri}` is the `{keyword}` of two parts: rename one");
+                        return Err(SchemaError::new(SchemaErrorKind::Invalid, "", message));
+                    }
                     resource = self.add(value, uri, dialect);
                 }
             }

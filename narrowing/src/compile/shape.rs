@@ -97,7 +97,7 @@ fn in_place(kind: &Kind, next: &mut Vec<Id>) {
     }
 }
 
-fn children(kind: &Kind, next: &mut Vec<Id>) {
+pub(crate) fn children(kind: &Kind, next: &mut Vec<Id>) {
     in_place(kind, next);
     if let Kind::Items { prefix, rest } = kind {
         next.extend(prefix);

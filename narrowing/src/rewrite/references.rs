@@ -59,7 +59,7 @@ pub(super) fn only_below_definitions(schema: &Value) -> bool {
     only
 }
 
-/// Whether every reference leads to a definition, by pointer or by an anchor in one, and the schema around the
+/// Whether every reference leads to a definition, by pointer, by an anchor in one or by its identifier, and the schema around the
 /// definitions may change as long as they stay as they are.
 pub(super) fn lead_to_definitions(schema: &Value) -> bool {
     let mut around = schema.clone();
@@ -69,7 +69,12 @@ pub(super) fn lead_to_definitions(schema: &Value) -> bool {
     let mut only = !has_identity(&around);
     each(schema, &mut |reference| {
         let is_anchor = reference.starts_with('#') && reference.len() > 1 && !reference.starts_with("#/");
-        only &= is_anchor || reference.starts_with("#/$defs/") || reference.starts_with("#/definitions/");
+        // What is around the definitions has no identifier, so one that is referred to is in them.
+        let is_identifier = !reference.is_empty() && !reference.starts_with('#');
+        only &= is_anchor
+            || is_identifier
+            || reference.starts_with("#/$defs/")
+            || reference.starts_with("#/definitions/");
     });
     only
 }

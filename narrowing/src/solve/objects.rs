@@ -276,6 +276,27 @@ impl<'a> Solver<'a> {
         signs: &[bool],
         also: Option<Literal>,
     ) -> Answer {
+        let used = plan.keys().map(String::as_str);
+        let mut not: BTreeSet<&str> =
+            frame.mentioned.iter().copied().chain(frame.objects.absent.iter().copied()).chain(used).collect();
+        // A name that can be seen in a message, if there is one.
+        if not.insert("") {
+            let visible = self.name_other_than(&not, frame, signs, also);
+            if let Answer::Found(_) = visible {
+                return visible;
+            }
+            not.remove("");
+        }
+        self.name_other_than(&not, frame, signs, also)
+    }
+
+    fn name_other_than(
+        &mut self,
+        not: &BTreeSet<&str>,
+        frame: &Frame<'_, 'a>,
+        signs: &[bool],
+        also: Option<Literal>,
+    ) -> Answer {
         let mut facts = Facts { types: Types::STRING, ..Facts::default() };
         let state: Vec<Literal> = frame.objects.names.iter().copied().chain(also).collect();
         for literal in &state {
@@ -284,10 +305,7 @@ impl<'a> Solver<'a> {
             }
         }
         facts.strings.patterns.extend(frame.patterns.iter().copied().zip(signs.iter().copied()));
-        let used = plan.keys().map(String::as_str);
-        let not: BTreeSet<&str> =
-            frame.mentioned.iter().copied().chain(frame.objects.absent.iter().copied()).chain(used).collect();
-        facts.strings.not = not.into_iter().map(ToOwned::to_owned).collect();
+        facts.strings.not = not.iter().map(|name| (*name).to_owned()).collect();
         self.branch(&state, facts)
     }
 

@@ -17,6 +17,14 @@ const MAX_WAYS: usize = 16;
 const MAX_HINT: usize = 600;
 
 impl<'a> Solver<'a> {
+    /// The doubt about the assertion that only the validator knows, or else about one of those that need many states.
+    fn string_doubt(&self, facts: &Facts<'a>, cause: Cause) -> Answer {
+        let formats = &facts.strings.formats;
+        let mut all = formats.iter().chain(&facts.asserted);
+        let found = all.find(|literal| cause == Cause::Strings && self.kind(**literal).is_for_validator());
+        Answer::Doubt(Doubt::new(cause, found.or(formats.first()).or(facts.asserted.last()).copied()))
+    }
+
     pub(super) fn string(&mut self, facts: &Facts<'a>) -> Answer {
         if self.formats_contradict(facts) || patterns_contradict(facts) {
             return Answer::Empty;
@@ -60,7 +68,7 @@ impl<'a> Solver<'a> {
     ) -> Answer {
         let ways = languages(facts, formats, sure);
         if ways.len() > MAX_WAYS {
-            return string_doubt(facts, Cause::Strings);
+            return self.string_doubt(facts, Cause::Strings);
         }
         let mut excluded: Vec<&str> = facts.strings.not.iter().map(String::as_str).collect();
         excluded.extend(facts.taken.iter().filter_map(Value::as_str));
@@ -85,7 +93,7 @@ impl<'a> Solver<'a> {
                 SearchOutcome::Exhausted => doubt = doubt.or(Some(Cause::States)),
             }
         }
-        doubt.map_or(Answer::Empty, |cause| string_doubt(facts, cause))
+        doubt.map_or(Answer::Empty, |cause| self.string_doubt(facts, cause))
     }
 
     /// Whether one string satisfies all that is known about strings.
@@ -187,8 +195,4 @@ fn languages<'a>(
         }
     }
     ways
-}
-
-fn string_doubt(facts: &Facts<'_>, cause: Cause) -> Answer {
-    Answer::Doubt(Doubt::new(cause, facts.strings.formats.first().or(facts.asserted.last()).copied()))
 }

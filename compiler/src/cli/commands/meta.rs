@@ -19,9 +19,7 @@ pub(in super::super) fn explain(context: &mut Context<'_, '_>, args: &ExplainArg
         return Ok(0);
     };
     let Some(code) = Code::find(wanted) else {
-        let near = nearest(wanted, code::ALL.iter().map(|code| code.id));
-        let hint = did_you_mean(near, "`bailiwick explain` lists them");
-        writeln!(context.io.stderr, "error: no code is called `{wanted}`; {hint}")?;
+        writeln!(context.io.stderr, "error: no code is called `{wanted}`; {}", codes_like(wanted))?;
         return Ok(2);
     };
     match context.format {
@@ -33,6 +31,21 @@ pub(in super::super) fn explain(context: &mut Context<'_, '_>, args: &ExplainArg
         }
     }
     Ok(0)
+}
+
+/// The codes that may be meant by a part of one, or by one that is misspelt.
+fn codes_like(wanted: &str) -> String {
+    let ids = || code::ALL.iter().map(|code| code.id);
+    let name = |id: &'static str| id.split_once("::").map_or(id, |(_, name)| name);
+    let of_stage = code::ALL.iter().filter(|code| code.stage() == wanted).map(|code| code.id);
+    let found: Vec<&str> = of_stage.chain(ids().filter(|id| name(id) == wanted)).collect();
+    if let [_, _, ..] = found.as_slice() {
+        let listed: Vec<String> = found.iter().map(|id| format!("\n  {id}")).collect();
+        return format!("did you mean one of these?{}", listed.concat());
+    }
+    let by_name = || ids().find(|id| nearest(wanted, ids().map(name)) == Some(name(id)));
+    let near = found.first().copied().or_else(|| nearest(wanted, ids())).or_else(by_name);
+    did_you_mean(near, "`bailiwick explain` lists them")
 }
 
 pub(in super::super) fn schema(context: &mut Context<'_, '_>, args: &SchemaArgs) -> Result<u8, CliError> {

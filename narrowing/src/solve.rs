@@ -190,7 +190,7 @@ impl<'a> Solver<'a> {
         self.graph(literal).kind(literal.id())
     }
 
-    fn tells_spellings_apart(&self) -> bool {
+    pub(super) fn tells_spellings_apart(&self) -> bool {
         self.inner.tells_spellings_apart || self.outer.is_some_and(|outer| outer.tells_spellings_apart)
     }
 

@@ -145,6 +145,11 @@ impl<'v> Registry<'v> {
             if let Some(anchor) = id.strip_prefix('#').filter(|_| is_old) {
                 self.anchor(resource, anchor, value)?;
             } else {
+                if !is_plain(id) {
+                    let message =
+                        format!("`{id}` is written in a way that others read as another identifier");
+                    return Err(SchemaError::new(SchemaErrorKind::Invalid, "", message));
+                }
                 let base = self.resources.get(resource).map_or("", |resource| resource.uri.as_str());
                 let uri = join(base, id.split('#').next().unwrap_or_default());
                 if is_root {
@@ -152,8 +157,9 @@ impl<'v> Registry<'v> {
                         root.uri = uri;
                     }
                 } else {
-                    let is_another =
-                        |known: &Resource<'_>| known.uri == uri && !uri.is_empty() && known.value != value;
+                    let is_another = |known: &Resource<'_>| {
+                        is_same(&known.uri, &uri) && !uri.is_empty() && known.value != value
+                    };
                     if self.resources.iter().any(is_another) {
                         let message = format!("`{uri}` is the `{keyword}` of two parts: rename one");
                         return Err(SchemaError::new(SchemaErrorKind::Invalid, "", message));
@@ -195,6 +201,17 @@ impl<'v> Registry<'v> {
             Some(_) | None => Ok(()),
         }
     }
+}
+
+/// Whether an identifier has but one spelling. A validator that undoes `%41` or `/../` would find two parts under one
+/// name, and take another one than is taken here.
+fn is_plain(id: &str) -> bool {
+    !id.contains('%') && !id.split('/').any(|segment| segment == "." || segment == "..")
+}
+
+/// Whether two identifiers may be one to somebody.
+fn is_same(a: &str, b: &str) -> bool {
+    a.trim_end_matches('/').eq_ignore_ascii_case(b.trim_end_matches('/'))
 }
 
 /// A relative reference against a base, as RFC 3986 section 5.2 does it for hierarchical URIs.

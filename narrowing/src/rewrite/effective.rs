@@ -81,12 +81,18 @@ fn moved_apart(tool: &Value, binding: &Value) -> Value {
 
 /// Both in `allOf` as documents of their own, each with its identity and its dialect.
 fn apart(tool: &Value, binding: &Value) -> Value {
+    // A name that neither document can mean: one of them could give it to a part of its own.
+    let texts = [tool, binding].map(|schema| schema.to_string().to_ascii_lowercase());
+    let is_free = |prefix: &String| !texts.iter().any(|text| text.contains(prefix.as_str()));
+    let numbered = (1_u64..).map(|n| format!("urn:bailiwick-{n}"));
+    let free = std::iter::once("urn:bailiwick".to_owned()).chain(numbered).find(is_free);
+    let prefix = free.unwrap_or_default();
     let document = |schema: &Value, name: &str| {
         let Value::Object(object) = schema else { return schema.clone() };
         let dialect = Dialect::of(schema).unwrap_or(Dialect::Draft2020);
         let mut object = object.clone();
         let keyword = if dialect == Dialect::Draft04 { "id" } else { "$id" };
-        object.entry(keyword.to_owned()).or_insert_with(|| Value::String(format!("urn:bailiwick:{name}")));
+        object.entry(keyword.to_owned()).or_insert_with(|| Value::String(format!("{prefix}:{name}")));
         object
             .entry("$schema".to_owned())
             .or_insert_with(|| json!("https://json-schema.org/draft/2020-12/schema"));

@@ -238,6 +238,8 @@ impl<'a> Solver<'a> {
                 }
             }
             match self.decide(self.position(frame, at, &extra)) {
+                // Two items that are equal and spelt apart need not be one value.
+                Answer::Empty if plan.linked.is_some() && self.tells_spellings_apart() => return unsure(),
                 Answer::Empty => return Answer::Empty,
                 Answer::Found(value) => {
                     size_of_last = size(&value);

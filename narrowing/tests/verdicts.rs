@@ -167,6 +167,18 @@ fn a_bad_schema_names_the_place() {
     check(json!({"maximum": 1e300}), NumberTooLarge, "/maximum");
     check(json!({"anyOf": [{"const": {"a": [1e17]}}]}), NumberTooLarge, "/anyOf/0/const");
     check(json!([]), Invalid, "");
+    check(
+        json!({"$defs": {"a/b": {"$schema": "https://example.com/mine"}}}),
+        UnknownDialect,
+        "/$defs/a~1b/$schema",
+    );
+    let draft = "https://json-schema.org/draft/2020-12/schema";
+    check(json!({"allOf": [true, {"$schema": draft}]}), Invalid, "/allOf/1/$schema");
+    check(json!({"$defs": {"a": {"$anchor": "x"}, "b": {"$anchor": "x"}}}), Invalid, "/$defs/b");
+    let deep = (0..300).fold(json!(1), |inside, _| json!([inside]));
+    let error = Schema::compile(&json!({"$defs": {"a": {"const": deep}}})).map(|_| ()).unwrap_err();
+    assert_eq!(error.kind, SchemaErrorKind::TooDeep);
+    assert!(error.pointer.starts_with("/$defs/a/const/0/0/"), "{}", error.pointer);
 }
 
 /// More patterns, each with an automaton, than a validator is built for.

@@ -242,3 +242,24 @@ fn limits_and_names_are_not_distributed_greedily() {
         json!({"type": "object", "maxProperties": 1}),
     );
 }
+
+#[test]
+fn the_ways_to_refuse_a_pattern_share_one_budget() {
+    let parts = (30..42).fold("^".to_owned(), |text, length| format!("{text}(?=x{{{length}}})"));
+    let compile = |pattern: &str| {
+        let schema = json!({"type": "string", "pattern": pattern});
+        Schema::compile(&schema).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let (outer, inner) = (compile(&parts), compile("^x{50}$"));
+    let check = |budget: Budget, expected: &str| {
+        let found = match contains(&outer, &inner, &budget) {
+            Verdict::Contained(_) => "contained".to_owned(),
+            Verdict::Escapes(_) => "escapes".to_owned(),
+            Verdict::Undecided(reason) => reason.message,
+        };
+        assert!(found.contains(expected), "{found}");
+    };
+    check(Budget::default(), "contained");
+    check(Budget::default().with_states(300), "too many states");
+    check(Budget::default().with_steps(60), "too many combinations");
+}

@@ -11,13 +11,14 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// At most `steps` rule applications in the whole comparison.
+    /// At most `steps` rule applications in the whole comparison, and a few more for each subschema. Two automaton states
+    /// count as one, and so do eight values, or eighty bytes of text, that are built or copied for a witness.
     pub fn with_steps(mut self, steps: u32) -> Self {
         self.steps = steps;
         self
     }
 
-    /// At most `states` automaton states for one question about strings.
+    /// At most `states` automaton states for one question about strings, however many ways there are to answer it.
     pub fn with_states(mut self, states: u32) -> Self {
         self.states = states;
         self

@@ -6,7 +6,9 @@
 use serde_json::Value;
 
 use crate::evaluate::applying;
+use crate::language::Pattern;
 use crate::node::{Graph, Id, Kind};
+use crate::solve::size;
 
 /// Steps the validator may take for one value, each some tens of nanoseconds at most.
 const MAX_STEPS: u32 = 200_000;
@@ -14,8 +16,8 @@ const MAX_STEPS: u32 = 200_000;
 /// Nodes on one path; bounds the stack.
 const MAX_DEPTH: u32 = 2_000;
 
-/// Steps of a pattern that the validator runs by backtracking, beside those for the length of the string.
-const BACKTRACKING: usize = 16;
+/// How much of a value is compared in one step, and how much text is counted.
+const PER_STEP: usize = 16;
 
 /// Whether the validator can be asked about `value`.
 pub(crate) fn is_bearable(graph: &Graph, value: &Value) -> bool {
@@ -59,11 +61,18 @@ impl Walk<'_> {
                 let Some(rest) = self.graph.rests.get(&id) else { return Some(()) };
                 self.parts(value, |walk, part| walk.node(*rest, part, depth))
             }
-            Kind::Members { values, .. } => self.spend(values.len() / 16),
-            Kind::Pattern(pattern) if pattern.parts().is_none() => {
-                let length = value.as_str().map_or(0, str::len);
-                self.spend(BACKTRACKING.saturating_add(length.saturating_mul(length)))
+            Kind::Members { values, .. } => {
+                // A comparison ends where the smaller of the two does.
+                let most = size(value);
+                let compared = values.iter().fold(0_usize, |sum, member| sum + size(member).min(most));
+                self.spend(compared / PER_STEP)
             }
+            Kind::Pattern(pattern) => value.as_str().map_or(Some(()), |text| self.pattern(pattern, text)),
+            Kind::Format(_) => self.spend(value.as_str().map_or(0, str::len)),
+            Kind::MinLength(_) | Kind::MaxLength(_) => {
+                self.spend(value.as_str().map_or(0, str::len) / PER_STEP)
+            }
+            Kind::Required(names) => self.spend(if value.is_object() { names.len() } else { 0 }),
             Kind::Items { prefix, rest } => {
                 let Value::Array(items) = value else { return Some(()) };
                 let ids = prefix.iter().chain(std::iter::repeat(rest));
@@ -76,7 +85,7 @@ impl Walk<'_> {
             Kind::Fields(fields) => {
                 let Value::Object(object) = value else { return Some(()) };
                 for (name, value) in object {
-                    self.spend(fields.patterns.len())?;
+                    fields.patterns.iter().try_for_each(|(pattern, _)| self.pattern(pattern, name))?;
                     let (ids, unsure) = applying(fields, name);
                     ids.iter().try_for_each(|(id, _)| self.node(*id, value, depth))?;
                     if unsure {
@@ -96,16 +105,15 @@ impl Walk<'_> {
             | Kind::Types(_)
             | Kind::Bound { .. }
             | Kind::MultipleOf(_)
-            | Kind::MinLength(_)
-            | Kind::MaxLength(_)
-            | Kind::Pattern(_)
-            | Kind::Format(_)
             | Kind::MinItems(_)
             | Kind::MaxItems(_)
-            | Kind::Required(_)
             | Kind::MinFields(_)
             | Kind::MaxFields(_) => Some(()),
         }
+    }
+
+    fn pattern(&mut self, pattern: &Pattern, text: &str) -> Walked {
+        self.spend(usize::try_from(pattern.cost(text.len())).ok()?)
     }
 
     /// Goes through the items or the values of the properties.
@@ -121,5 +129,46 @@ impl Walk<'_> {
             }),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Some(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::Schema;
+
+    fn check(schema: &Value, value: &Value, expected: bool) {
+        let schema = Schema::compile(schema).unwrap();
+        assert_eq!(is_bearable(schema.graph(), value), expected);
+    }
+
+    #[test]
+    fn steps_grow_with_what_is_compared() {
+        let listed = |length: usize| {
+            let member = |at: u32| json!(format!("{}{at}", "x".repeat(length)));
+            json!({"items": {"enum": (0..100).map(member).collect::<Vec<_>>()}})
+        };
+        let items = |length: usize| json!(vec!["x".repeat(length); 100]);
+        check(&listed(10), &items(10), true);
+        check(&listed(10_000), &items(10_000), false);
+        check(&listed(10_000), &items(10), true);
+        let behind = json!({"items": {"pattern": "(?<=a)(b|c)*d"}});
+        check(&behind, &json!(vec!["x"; 5]), true);
+        check(&behind, &json!(vec!["x"; 20]), false);
+        let by_name = json!({"patternProperties": {"(?<=a)(b|c)*d": true}});
+        let object = |n: u32| Value::Object((0..n).map(|at| (format!("x{at}"), json!(1))).collect());
+        check(&by_name, &object(5), true);
+        check(&by_name, &object(20), false);
+        check(&json!({"items": {"pattern": "^x"}}), &items(1_000), true);
+        check(&json!({"items": {"pattern": "^x"}}), &items(10_000), false);
+        check(&json!({"items": {"format": "uri"}}), &items(10_000), false);
+        check(&json!({"items": {"minLength": 3}}), &items(10_000), true);
+        check(&json!({"items": {"minLength": 3}}), &items(40_000), false);
+        let names: Vec<String> = (0..5_000).map(|at| format!("f{at}")).collect();
+        let required = json!({"items": {"required": names}});
+        check(&required, &json!(vec![json!({}); 10]), true);
+        check(&required, &json!(vec![json!({}); 100]), false);
     }
 }

@@ -8,6 +8,7 @@ use std::cell::Cell;
 use serde_json::Value;
 
 use crate::data;
+use crate::language::Pattern;
 use crate::node::{Fields, Graph, Id, Kind, Types};
 use crate::rational::Rational;
 
@@ -30,6 +31,16 @@ pub(crate) fn begin() {
 /// Whether the count of the comparison is used up, so that every answer is `None`.
 pub(crate) fn is_spent() -> bool {
     VISITS.get() == 0
+}
+
+/// Whether `text` matches, where the count of the comparison has enough left to find out.
+pub(crate) fn matches(pattern: &Pattern, text: &str) -> Option<bool> {
+    if pattern.parts().is_none() {
+        let left = VISITS.get().checked_sub(pattern.cost(text.len()));
+        VISITS.set(left.unwrap_or(0));
+        left?;
+    }
+    pattern.matches(text)
 }
 
 /// Whether `value` satisfies the node.
@@ -83,7 +94,7 @@ pub(crate) fn applying(fields: &Fields, name: &str) -> (Vec<(Id, &'static str)>,
         fields.named(name).map(|id| (id, "properties")).into_iter().collect();
     let mut unsure = false;
     for (pattern, id) in &fields.patterns {
-        match pattern.matches(name) {
+        match matches(pattern, name) {
             Some(true) => ids.push((*id, "patternProperties")),
             Some(false) => {}
             None => unsure = true,
@@ -126,7 +137,7 @@ fn string(kind: &Kind, value: &Value) -> Option<bool> {
     } else if let Kind::MaxLength(max) = kind {
         Some(length() <= *max)
     } else if let Kind::Pattern(pattern) = kind {
-        pattern.matches(text)
+        matches(pattern, text)
     } else if let Kind::Format(format) = kind {
         Some(format.accepts(text))
     } else {

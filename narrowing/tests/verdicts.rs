@@ -167,6 +167,18 @@ fn a_bad_schema_names_the_place() {
     check(json!({"maximum": 1e300}), NumberTooLarge, "/maximum");
     check(json!({"anyOf": [{"const": {"a": [1e17]}}]}), NumberTooLarge, "/anyOf/0/const");
     check(json!([]), Invalid, "");
+    check(
+        json!({"$defs": {"a/b": {"$schema": "https://example.com/mine"}}}),
+        UnknownDialect,
+        "/$defs/a~1b/$schema",
+    );
+    let draft = "https://json-schema.org/draft/2020-12/schema";
+    check(json!({"allOf": [true, {"$schema": draft}]}), Invalid, "/allOf/1/$schema");
+    check(json!({"$defs": {"a": {"$anchor": "x"}, "b": {"$anchor": "x"}}}), Invalid, "/$defs/b");
+    let deep = (0..300).fold(json!(1), |inside, _| json!([inside]));
+    let error = Schema::compile(&json!({"$defs": {"a": {"const": deep}}})).map(|_| ()).unwrap_err();
+    assert_eq!(error.kind, SchemaErrorKind::TooDeep);
+    assert!(error.pointer.starts_with("/$defs/a/const/0/0/"), "{}", error.pointer);
 }
 
 /// More patterns, each with an automaton, than a validator is built for.
@@ -229,4 +241,25 @@ fn limits_and_names_are_not_distributed_greedily() {
         json!({"anyOf": [{"propertyNames": {"maxLength": 2}}, {"propertyNames": {"pattern": "^b"}}]}),
         json!({"type": "object", "maxProperties": 1}),
     );
+}
+
+#[test]
+fn the_ways_to_refuse_a_pattern_share_one_budget() {
+    let parts = (30..42).fold("^".to_owned(), |text, length| format!("{text}(?=x{{{length}}})"));
+    let compile = |pattern: &str| {
+        let schema = json!({"type": "string", "pattern": pattern});
+        Schema::compile(&schema).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let (outer, inner) = (compile(&parts), compile("^x{50}$"));
+    let check = |budget: Budget, expected: &str| {
+        let found = match contains(&outer, &inner, &budget) {
+            Verdict::Contained(_) => "contained".to_owned(),
+            Verdict::Escapes(_) => "escapes".to_owned(),
+            Verdict::Undecided(reason) => reason.message,
+        };
+        assert!(found.contains(expected), "{found}");
+    };
+    check(Budget::default(), "contained");
+    check(Budget::default().with_states(300), "too many states");
+    check(Budget::default().with_steps(60), "too many combinations");
 }

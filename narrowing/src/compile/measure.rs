@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::error::{SchemaError, SchemaErrorKind};
+use crate::node::escaped;
 
 /// Levels of JSON nesting. Every later walk recurses at most this deep into the document.
 const MAX_DEPTH: u32 = 192;
@@ -35,8 +36,17 @@ fn count(value: &Value, depth: u32, n_values: &mut u32) -> Result<(), SchemaErro
         return Err(SchemaError::new(SchemaErrorKind::TooDeep, "", message));
     };
     match value {
-        Value::Array(items) => items.iter().try_for_each(|item| count(item, depth, n_values)),
-        Value::Object(object) => object.values().try_for_each(|item| count(item, depth, n_values)),
+        Value::Array(items) => items.iter().enumerate().try_for_each(|(at, item)| {
+            count(item, depth, n_values).map_err(|error| below(&at.to_string(), error))
+        }),
+        Value::Object(object) => object.iter().try_for_each(|(name, item)| {
+            count(item, depth, n_values).map_err(|error| below(&escaped(name), error))
+        }),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
     }
+}
+
+/// The error of a part, seen from what holds it.
+fn below(step: &str, error: SchemaError) -> SchemaError {
+    SchemaError { pointer: format!("/{step}{}", error.pointer), ..error }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::dialect::Dialect;
 use crate::error::{SchemaError, SchemaErrorKind};
 use crate::keyword::each_subschema;
+use crate::node::escaped;
 
 #[derive(Debug)]
 pub(super) struct Registry<'v> {
@@ -128,7 +129,8 @@ impl<'v> Registry<'v> {
             self.resources.get(resource).map_or(Dialect::Draft2020, |resource| resource.dialect);
         // A resource inside may be written in another draft, which decides how it is identified.
         if !is_root && object.contains_key("$schema") {
-            dialect = Dialect::of(value)?;
+            dialect = Dialect::of(value)
+                .map_err(|error| SchemaError { pointer: self.pointer(value) + &error.pointer, ..error })?;
         }
         let is_old = dialect <= Dialect::Draft07;
         let starts_resource = ["id", "$id"].iter().any(|keyword| {
@@ -136,7 +138,11 @@ impl<'v> Registry<'v> {
         });
         if !is_root && object.contains_key("$schema") && !starts_resource {
             let message = "`$schema` stands in a part that has no `$id` of its own: remove it";
-            return Err(SchemaError::new(SchemaErrorKind::Invalid, "", message));
+            return Err(SchemaError::new(
+                SchemaErrorKind::Invalid,
+                self.pointer(value) + "/$schema",
+                message,
+            ));
         }
         let keyword = if dialect == Dialect::Draft04 { "id" } else { "$id" };
         let id =
@@ -148,7 +154,8 @@ impl<'v> Registry<'v> {
                 if !is_plain(id) {
                     let message =
                         format!("`{id}` is written in a way that others read as another identifier");
-                    return Err(SchemaError::new(SchemaErrorKind::Invalid, "", message));
+                    let pointer = format!("{}/{keyword}", self.pointer(value));
+                    return Err(SchemaError::new(SchemaErrorKind::Invalid, pointer, message));
                 }
                 let base = self.resources.get(resource).map_or("", |resource| resource.uri.as_str());
                 let uri = join(base, id.split('#').next().unwrap_or_default());
@@ -162,7 +169,8 @@ impl<'v> Registry<'v> {
                     };
                     if self.resources.iter().any(is_another) {
                         let message = format!("`{uri}` is the `{keyword}` of two parts: rename one");
-                        return Err(SchemaError::new(SchemaErrorKind::Invalid, "", message));
+                        let pointer = format!("{}/{keyword}", self.pointer(value));
+                        return Err(SchemaError::new(SchemaErrorKind::Invalid, pointer, message));
                     }
                     resource = self.add(value, uri, dialect);
                 }
@@ -190,13 +198,18 @@ impl<'v> Registry<'v> {
         outcome
     }
 
+    /// The place of a part of the document. Looked for only when it is at fault.
+    fn pointer(&self, part: &Value) -> String {
+        self.resources.first().and_then(|root| pointer_to(root.value, part)).unwrap_or_default()
+    }
+
     fn anchor(&mut self, resource: usize, anchor: &'v str, value: &'v Value) -> Result<(), SchemaError> {
-        let Some(resource) = self.resources.get_mut(resource) else { return Ok(()) };
+        let Some(found) = self.resources.get_mut(resource) else { return Ok(()) };
         // One place may be an `$anchor` and a `$dynamicAnchor`; two places may not share a name.
-        match resource.anchors.insert(anchor, value) {
+        match found.anchors.insert(anchor, value) {
             Some(other) if !std::ptr::eq(other, value) => {
                 let message = format!("the anchor `{anchor}` stands in two places: rename one");
-                Err(SchemaError::new(SchemaErrorKind::Invalid, "", message))
+                Err(SchemaError::new(SchemaErrorKind::Invalid, self.pointer(value), message))
             }
             Some(_) | None => Ok(()),
         }
@@ -212,6 +225,22 @@ fn is_plain(id: &str) -> bool {
 /// Whether two identifiers may be one to somebody.
 fn is_same(a: &str, b: &str) -> bool {
     a.trim_end_matches('/').eq_ignore_ascii_case(b.trim_end_matches('/'))
+}
+
+/// The JSON pointer from `value` to the part of it that `part` is, by address.
+fn pointer_to(value: &Value, part: &Value) -> Option<String> {
+    if std::ptr::eq(value, part) {
+        return Some(String::new());
+    }
+    match value {
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(at, item)| Some(format!("/{at}{}", pointer_to(item, part)?)))
+        }
+        Value::Object(object) => object
+            .iter()
+            .find_map(|(name, item)| Some(format!("/{}{}", escaped(name), pointer_to(item, part)?))),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
 }
 
 /// A relative reference against a base, as RFC 3986 section 5.2 does it for hierarchical URIs.

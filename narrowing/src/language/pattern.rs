@@ -5,6 +5,9 @@ use regex_syntax::ast::{Ast, ErrorKind};
 use super::automaton::Automaton;
 use crate::validator::{PatternCheck, translate_pattern};
 
+/// Steps after which the validator gives up a pattern, as it is told to.
+const BACKTRACK_LIMIT: usize = 20_000;
+
 /// Sources longer than this are not turned into automata.
 const MAX_SOURCE: usize = 20_000;
 
@@ -15,6 +18,17 @@ pub(crate) struct Pattern {
     /// A string matches when every part holds; `None` when the expression has no automaton.
     parts: Option<Vec<Part>>,
     check: PatternCheck,
+    /// Where there is no automaton: the places where a run can go on in more than one way.
+    branching: Branching,
+}
+
+/// What makes a run by backtracking long.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Branching {
+    n_repetitions: u32,
+    n_alternatives: u32,
+    /// A group is repeated, so that what is inside multiplies.
+    repeats_a_group: bool,
 }
 
 /// Part of a conjunction.
@@ -50,14 +64,19 @@ impl Pattern {
             Err(ErrorKind::UnsupportedLookAround) => None,
             Err(_) => return Err(PatternFault::Invalid),
         };
-        Ok(Self { source: source.into(), parts, check: PatternCheck::default() })
+        Ok(Self {
+            source: source.into(),
+            parts,
+            check: PatternCheck::default(),
+            branching: Branching::of(source),
+        })
     }
 
     /// An expression this crate wrote itself, in Rust syntax and anchored by itself.
     pub(crate) fn own(source: &str) -> Self {
         let part = parse(source).ok().flatten();
         let parts = part.map(|automaton| vec![Part { automaton, negated: false }]);
-        Self { source: source.into(), parts, check: PatternCheck::default() }
+        Self { source: source.into(), parts, check: PatternCheck::default(), branching: Branching::default() }
     }
 
     pub(crate) fn source(&self) -> &str {
@@ -83,9 +102,50 @@ impl Pattern {
         }
     }
 
+    /// Steps that [`matches`](Self::matches) may take for a text of `length` bytes: a few for each byte with an automaton,
+    /// else as many as the validator may go back.
+    pub(crate) fn cost(&self, length: usize) -> u32 {
+        if self.parts.is_some() {
+            return u32::try_from(length).unwrap_or(u32::MAX).saturating_add(1);
+        }
+        self.branching.cost(length).min(u32::try_from(BACKTRACK_LIMIT).unwrap_or(u32::MAX))
+    }
+
     /// How large the expression is once its counted repetitions are written out, roughly.
     pub(crate) fn weight(&self) -> u64 {
         weight(&self.source)
+    }
+}
+
+impl Branching {
+    /// Counts too much where an operator stands in a class, and never too little.
+    fn of(source: &str) -> Self {
+        let mut branching = Self::default();
+        let mut before = None;
+        let mut characters = source.chars();
+        while let Some(read) = characters.next() {
+            match read {
+                '*' | '+' | '?' | '{' if before != Some('(') => {
+                    branching.n_repetitions += 1;
+                    branching.repeats_a_group |= before == Some(')') && read != '?';
+                }
+                '|' => branching.n_alternatives += 1,
+                _ => {}
+            }
+            // An escaped parenthesis is no group.
+            before = Some(if read == '\\' { characters.next().map_or('\\', |_| 'x') } else { read });
+        }
+        branching
+    }
+
+    /// A run begins at each character, and each repetition can end at each; alternatives double the ways.
+    fn cost(self, length: usize) -> u32 {
+        if self.repeats_a_group {
+            return u32::MAX;
+        }
+        let places = u32::try_from(length).unwrap_or(u32::MAX).saturating_add(1);
+        let ways = 2_u32.saturating_pow(self.n_alternatives);
+        places.saturating_pow(self.n_repetitions.saturating_add(1)).saturating_mul(ways)
     }
 }
 
@@ -300,6 +360,17 @@ mod tests {
             assert!(Pattern::compile(source).is_ok(), "{source}");
         }
         assert!(!refers_back(r"[\1]a"));
+    }
+
+    #[test]
+    fn a_run_by_backtracking_costs_what_it_can_take() {
+        let cost = |source, length| Pattern::compile(source).map(|pattern| pattern.cost(length));
+        assert_eq!(cost("a", 9), Ok(10));
+        assert_eq!(cost("(?<=a)b", 9), Ok(10));
+        assert_eq!(cost("(?<=a+)b", 9), Ok(100));
+        assert_eq!(cost("(?<=a|b)c", 9), Ok(20));
+        assert_eq!(cost("(?<=a)(b|c)*d", 1), Ok(20_000));
+        assert_eq!(cost("(?<=a)b*c*d*", 1_000), Ok(20_000));
     }
 
     #[test]

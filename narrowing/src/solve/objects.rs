@@ -140,10 +140,13 @@ impl<'a> Solver<'a> {
     fn stands_at(&self, place: KeyPlace<'a>, name: &str) -> bool {
         match place {
             KeyPlace::Anywhere => true,
-            KeyPlace::Matching(pattern) => pattern.matches(name) != Some(false),
+            KeyPlace::Matching(pattern) => evaluate::matches(pattern, name) != Some(false),
             KeyPlace::Outside(literal) => self.fields(literal).is_some_and(|fields| {
                 fields.named(name).is_none()
-                    && !fields.patterns.iter().any(|(pattern, _)| pattern.matches(name) == Some(true))
+                    && !fields
+                        .patterns
+                        .iter()
+                        .any(|(pattern, _)| evaluate::matches(pattern, name) == Some(true))
             }),
         }
     }

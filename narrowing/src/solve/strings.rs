@@ -6,6 +6,7 @@ use super::facts::Facts;
 use super::literal::Literal;
 use super::{Answer, Cause, Doubt, Solver};
 use crate::data;
+use crate::evaluate;
 use crate::language::{Automaton, FormatLanguage, Search, SearchOutcome};
 use crate::node::Kind;
 use crate::validator::FormatCheck;
@@ -50,8 +51,10 @@ impl<'a> Solver<'a> {
         let mut doubt = None;
         let is_inexact = formats.iter().any(|(format, _)| !format.exact);
         // What surely holds makes a witness, what surely fails a proof.
+        // One question must not take the states of all others, but cannot be free either.
+        let mut states = self.states;
         for sure in [true, false].into_iter().filter(|sure| is_inexact || !sure) {
-            match self.search_strings(facts, &formats, sure) {
+            match self.search_strings(facts, &formats, sure, &mut states) {
                 Answer::Found(text) => return Answer::Found(text),
                 Answer::Doubt(cause) if !sure => doubt = Some(cause),
                 Answer::Empty | Answer::Doubt(_) => {}
@@ -65,6 +68,7 @@ impl<'a> Solver<'a> {
         facts: &Facts<'a>,
         formats: &[(&'a FormatLanguage, bool)],
         sure: bool,
+        states: &mut u32,
     ) -> Answer {
         let ways = languages(facts, formats, sure);
         if ways.len() > MAX_WAYS {
@@ -78,14 +82,16 @@ impl<'a> Solver<'a> {
             let (min, max) = (facts.strings.min, facts.strings.max);
             let search =
                 Search { accepting, refusing, excluded: excluded.clone(), min, max, tries: self.tries };
-            let mut states = self.states;
+            if self.steps == 0 {
+                return string_doubt(facts, Cause::Steps);
+            }
+            let before = *states;
             let matches = |text: &str| {
                 let mut wanted = facts.strings.patterns.iter().filter(|(_, wanted)| *wanted);
-                wanted.all(|(pattern, _)| pattern.matches(text) == Some(true))
+                wanted.all(|(pattern, _)| evaluate::matches(pattern, text) == Some(true))
             };
-            let outcome = search.run(&mut states, |text| self.string_fits(facts, text) && matches(text));
-            // One question must not take the states of all others, but cannot be free either.
-            self.steps = self.steps.saturating_sub((self.states - states) / 2);
+            let outcome = search.run(states, |text| self.string_fits(facts, text) && matches(text));
+            self.steps = self.steps.saturating_sub((before - *states) / 2);
             match outcome {
                 SearchOutcome::Found(text) => return Answer::Found(Value::String(text)),
                 SearchOutcome::Nothing => {}
@@ -106,10 +112,9 @@ impl<'a> Solver<'a> {
             && !strings.not.iter().any(|not| not == text)
             && !facts.taken.iter().any(|taken| taken == text)
             && !facts.excluded.iter().any(|values| is_listed(values))
-            && strings
-                .patterns
-                .iter()
-                .all(|(pattern, wanted)| pattern.matches(text).is_none_or(|known| known == *wanted))
+            && strings.patterns.iter().all(|(pattern, wanted)| {
+                evaluate::matches(pattern, text).is_none_or(|known| known == *wanted)
+            })
             && strings.formats.iter().all(|literal| {
                 self.format(*literal).is_none_or(|format| format.accepts(text) != literal.is_negated())
             })

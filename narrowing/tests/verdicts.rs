@@ -263,3 +263,29 @@ fn the_ways_to_refuse_a_pattern_share_one_budget() {
     check(Budget::default().with_states(300), "too many states");
     check(Budget::default().with_steps(60), "too many combinations");
 }
+
+#[test]
+fn an_identifier_is_of_one_part_and_effective_names_cannot_be_taken() {
+    let two =
+        json!({"$defs": {"a": {"$id": "urn:x", "type": "string"}, "b": {"$id": "urn:x"}}, "$ref": "urn:x"});
+    assert!(Schema::compile(&two).is_err());
+    assert!(Schema::compile(&json!({"$defs": {"a": {"$id": "urn:%78"}}})).is_err());
+    let tool = json!({"type": "object", "properties": {"p": {"$ref": "#/$defs/a"}},
+        "$defs": {"a": {"type": "string", "maxLength": 3}}});
+    let binding = json!({"$defs": {"q": {"$id": "urn:bailiwick:tool", "$defs": {"a": {}}}}});
+    let enforced = bailiwick_narrowing::effective(&tool, &binding);
+    let accepts = |instance| Schema::compile(&enforced).is_ok_and(|schema| schema.accepts(&instance));
+    assert!(!accepts(json!({"p": 5})), "{enforced}");
+    assert!(accepts(json!({"p": "abc"})), "{enforced}");
+}
+
+#[test]
+fn equal_items_that_are_spelt_apart_are_no_proof() {
+    let draft = "http://json-schema.org/draft-04/schema#";
+    let outer = Schema::compile(&json!({"$schema": draft, "uniqueItems": true})).unwrap();
+    let inner = json!({"$schema": draft, "type": "array", "minItems": 2, "maxItems": 2,
+        "items": [{"type": "integer"}, {"type": "number", "not": {"type": "integer"}}]});
+    let inner = Schema::compile(&inner).unwrap();
+    let verdict = contains(&outer, &inner, &Budget::default());
+    assert!(!matches!(verdict, Verdict::Contained(_)), "{verdict:?}");
+}

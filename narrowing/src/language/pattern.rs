@@ -60,8 +60,7 @@ impl Pattern {
         let parts = match parse(&translated) {
             Ok(part) => part.map(|automaton| vec![Part { automaton, negated: false }]),
             Err(ErrorKind::UnsupportedBackreference) => return Err(PatternFault::Backreference),
-            Err(ErrorKind::UnsupportedLookAround) if reads_alike(source) => look_ahead_parts(&translated),
-            Err(ErrorKind::UnsupportedLookAround) => None,
+            Err(ErrorKind::UnsupportedLookAround) => look_ahead_parts(&translated),
             Err(_) => return Err(PatternFault::Invalid),
         };
         Ok(Self {
@@ -161,22 +160,6 @@ fn parse(translated: &str) -> Result<Option<Automaton>, ErrorKind> {
         }
     })?;
     Ok(Automaton::searching(&hir))
-}
-
-/// Whether the validator gives an expression with look-around the meaning that it has here. It runs such expressions
-/// untranslated, where `\\d`, `\\w`, `\\s`, `\\b` and `.` take in other characters than in ECMA 262.
-fn reads_alike(source: &str) -> bool {
-    let mut characters = source.chars();
-    while let Some(character) = characters.next() {
-        let is_other = match character {
-            '\\' => characters.next().is_some_and(|escaped| "wWdDsSbB".contains(escaped)),
-            other => other == '.',
-        };
-        if is_other {
-            return false;
-        }
-    }
-    true
 }
 
 /// Splits `^(?=a)(?!b)c` into `^(?:a)`, not `^(?:b)`, `^(?:c)`: look-aheads at the beginning all hold there and read

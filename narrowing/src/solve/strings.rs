@@ -83,7 +83,7 @@ impl<'a> Solver<'a> {
             let search =
                 Search { accepting, refusing, excluded: excluded.clone(), min, max, tries: self.tries };
             if self.steps == 0 {
-                return string_doubt(facts, Cause::Steps);
+                return self.string_doubt(facts, Cause::Steps);
             }
             let before = *states;
             let matches = |text: &str| {

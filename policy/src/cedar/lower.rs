@@ -4,7 +4,7 @@
 //! forbids unless its condition is certainly false, an allow-list unless it is certainly true.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bailiwick_bundles::Digest;
 use bailiwick_bundles::documents::phrony::{Field, FieldPath, MAX_TERMS, Step};
@@ -24,8 +24,15 @@ use crate::phase::Phase;
 use crate::prepared::Tree;
 
 pub(super) fn uid(kind: &str, id: &str) -> Result<EntityUID, String> {
-    let name = Name::unqualified(kind).map_err(|error| error.to_string())?;
-    Ok(EntityUID { ty: EntityType::from_name(name), eid: id.into() })
+    // Making a name parses it, which takes longer than all else here.
+    static TYPES: OnceLock<BTreeMap<&str, EntityType>> = OnceLock::new();
+    let types = TYPES.get_or_init(|| {
+        let made = ["Action", "Agent", "Tool"]
+            .map(|name| Some((name, EntityType::from_name(Name::unqualified(name).ok()?))));
+        made.into_iter().flatten().collect()
+    });
+    let ty = types.get(kind).cloned().ok_or_else(|| format!("`{kind}` is no entity type"))?;
+    Ok(EntityUID { ty, eid: id.into() })
 }
 
 /// What permits the calls of a binding.

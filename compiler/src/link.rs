@@ -107,6 +107,7 @@ pub(crate) fn link(session: &mut Session, bundle: &Bundle, resolution: Resolutio
         policies: BTreeMap::new(),
         policy_manifests: BTreeMap::new(),
         said: BTreeSet::new(),
+        not_concerned: Vec::new(),
     }
     .program(bundle, resolution);
     Outcome::new(value, session.diagnostics.split_off(before))
@@ -118,6 +119,8 @@ struct Linker<'s> {
     policy_manifests: BTreeMap<PolicyId, Arc<PolicyManifest>>,
     /// Undefined boundaries that were warned of.
     said: BTreeSet<(BoundaryId, LogicalId)>,
+    /// Of the agent at hand: the policies that do not concern a binding, and what there is to say of that.
+    not_concerned: Vec<(PolicyId, Diagnostic)>,
 }
 
 impl Linker<'_> {
@@ -243,7 +246,7 @@ impl Linker<'_> {
         }
         self.wire_names(&bindings);
         self.scopes(agent, &ids);
-        self.concerns_none(agent, &bindings);
+        self.say_not_concerned(agent, &bindings);
         bindings.sort_by(|a, b| a.wire_name.cmp(&b.wire_name));
         LinkedAgent { manifest, bindings }
     }

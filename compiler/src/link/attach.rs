@@ -82,7 +82,7 @@ impl Linker<'_> {
         if agent_wide && !concerns_arguments(&policy.policy, site) {
             self.keep(policy);
             if attached.elsewhere.insert(policy.policy.id.clone()) {
-                self.not_concerned(policy, site);
+                self.note_not_concerned(policy, site);
             }
             return;
         }
@@ -90,7 +90,7 @@ impl Linker<'_> {
         attached.here.insert(Attachment { by, policy: policy.policy.id.clone() });
     }
 
-    fn not_concerned(&mut self, policy: &PolicyManifest, site: &Site<'_>) {
+    fn note_not_concerned(&mut self, policy: &PolicyManifest, site: &Site<'_>) {
         let diagnostic = Diagnostic::new(
             &code::NOT_CONCERNED,
             format!(
@@ -100,7 +100,8 @@ impl Linker<'_> {
         );
         let diagnostic = self.session.label(diagnostic, site.origin, "not attached here");
         let diagnostic = self.session.label(diagnostic, policy.head.origin, "an agent-wide policy");
-        self.session.push(diagnostic.help("attach it to the binding if it is meant to apply there"));
+        let diagnostic = diagnostic.help("attach it to the binding if it is meant to apply there");
+        self.not_concerned.push((policy.policy.id.clone(), diagnostic));
     }
 
     fn attach_boundary(
@@ -155,41 +156,39 @@ impl Linker<'_> {
         });
     }
 
-    /// An agent-wide policy that concerns nothing the agent calls protects nothing. It is said once, instead of at each
-    /// binding.
-    pub(super) fn concerns_none(&mut self, agent: &ResolvedAgent, bindings: &[LinkedBinding]) {
-        for policy in &agent.default_policies {
+    /// Says which policies do not concern which bindings of an agent. One that concerns none of them protects nothing:
+    /// that is said once, as a warning.
+    pub(super) fn say_not_concerned(&mut self, agent: &ResolvedAgent, bindings: &[LinkedBinding]) {
+        let concerns_none = |policy: &&Arc<PolicyManifest>| {
             let id = &policy.policy.id;
-            if bindings.is_empty() || !bindings.iter().all(|binding| binding.not_concerned.contains(id)) {
-                continue;
+            !bindings.is_empty() && bindings.iter().all(|binding| binding.not_concerned.contains(id))
+        };
+        let idle: Vec<&Arc<PolicyManifest>> = agent.default_policies.iter().filter(concerns_none).collect();
+        for (id, note) in std::mem::take(&mut self.not_concerned) {
+            if !idle.iter().any(|policy| policy.policy.id == id) {
+                self.session.push(note);
             }
-            let owner = &agent.manifest.head.id;
-            self.session.diagnostics.retain(|diagnostic| {
-                let is_note = *diagnostic.code == code::NOT_CONCERNED;
-                !(is_note
-                    && diagnostic.message.starts_with(&format!("`{}` does not concern", policy.head.id)))
-            });
-            let message = format!("`{}` concerns nothing that `{owner}` calls", policy.head.id);
-            let mut diagnostic = Diagnostic::new(&code::NOT_CONCERNED, message);
-            diagnostic.severity = Severity::Warning;
-            let known: BTreeSet<&str> = bindings.iter().flat_map(LinkedBinding::arguments).collect();
-            let fields = policy.policy.conditions.iter().flat_map(Condition::comparisons);
-            let near = fields.zip(&policy.comparisons).find_map(|(comparison, origins)| {
-                nearest(&comparison.field, known.iter().copied()).map(|near| (near.to_owned(), origins.field))
-            });
-            diagnostic = match near {
-                Some((near, origin)) => {
-                    self.session.label(diagnostic, origin, format!("did you mean `{near}`?"))
-                }
-                None => self.session.label(
-                    diagnostic,
-                    policy.condition_origin,
-                    "none of these arguments is declared",
-                ),
-            };
-            self.session
-                .push(diagnostic.help("correct the fields, or drop the policy from `default_policies`"));
         }
+        for policy in idle {
+            self.warn_concerns_none(policy, &agent.manifest.head.id, bindings);
+        }
+    }
+
+    fn warn_concerns_none(&mut self, policy: &PolicyManifest, agent: &LogicalId, bindings: &[LinkedBinding]) {
+        let message = format!("`{}` concerns nothing that `{agent}` calls", policy.head.id);
+        let mut diagnostic = Diagnostic::new(&code::NOT_CONCERNED, message);
+        diagnostic.severity = Severity::Warning;
+        let known: BTreeSet<&str> = bindings.iter().flat_map(LinkedBinding::arguments).collect();
+        let fields = policy.policy.conditions.iter().flat_map(Condition::comparisons);
+        let near = fields.zip(&policy.comparisons).find_map(|(comparison, origins)| {
+            nearest(&comparison.field, known.iter().copied()).map(|near| (near, origins.field))
+        });
+        let (origin, text) = match near {
+            Some((near, origin)) => (origin, format!("did you mean `{near}`?")),
+            None => (policy.condition_origin, "none of these arguments is declared".to_owned()),
+        };
+        let diagnostic = self.session.label(diagnostic, origin, text);
+        self.session.push(diagnostic.help("correct the fields, or drop the policy from `default_policies`"));
     }
 
     /// An agent-wide policy whose scope names nothing the agent calls would never apply.

@@ -177,31 +177,18 @@ impl Decider {
         self.slice.text().map_err(DeciderError)
     }
 
+    /// The arguments, where the input schema accepts them.
     fn accept(&self, arguments: &[u8]) -> Result<Value, Ruling> {
         let arguments = read_arguments(arguments).map_err(refused)?;
-        self.check(&arguments)?;
-        Ok(arguments)
-    }
-
-    fn check(&self, arguments: &Value) -> Result<(), Ruling> {
-        if !arguments.is_object() {
-            return Err(refused(vec!["the arguments are no JSON object".to_owned()]));
+        if self.input.accepts(&arguments) {
+            return Ok(arguments);
         }
-        if self.input.accepts(arguments) {
-            return Ok(());
-        }
-        let violations = self.input.violations(arguments);
-        let mut messages: Vec<String> = violations
-            .into_iter()
-            .map(|violation| match violation.instance_path.as_str() {
-                "" => format!("the input schema refuses the arguments: {}", violation.message),
-                path => format!("the input schema refuses the arguments at `{path}`: {}", violation.message),
-            })
-            .collect();
-        if messages.is_empty() {
-            messages.push("the input schema does not accept the arguments".to_owned());
-        }
-        Err(refused(messages))
+        let violations = self.input.violations(&arguments);
+        let said = violations.into_iter().map(|violation| match violation.instance_path.as_str() {
+            "" => format!("the input schema refuses the arguments: {}", violation.message),
+            path => format!("the input schema refuses the arguments at `{path}`: {}", violation.message),
+        });
+        Err(refused(said.collect()))
     }
 
     fn rule(&self, arguments: &Value, phase: Phase) -> Ruling {
@@ -213,7 +200,11 @@ impl Decider {
 
     /// What the policies that apply come to.
     fn merge(&self, applying: &[usize], arguments: &Value, phase: Phase) -> Ruling {
-        let applying: Vec<&Prepared> = applying.iter().filter_map(|at| self.policies.get(*at)).collect();
+        let found: Option<Vec<&Prepared>> = applying.iter().map(|at| self.policies.get(*at)).collect();
+        // INVARIANT of a slice: a rule is at the place of its policy. One that is lost must not open anything.
+        let Some(applying) = found else {
+            return Ruling::Error { message: "a rule applies that no policy is behind".to_owned() };
+        };
         let of = |effect| applying.iter().filter(move |prepared| prepared.effect == effect);
         let mut denials = of(Effect::Denial).chain(of(Effect::AllowList)).peekable();
         if denials.peek().is_some() {

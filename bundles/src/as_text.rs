@@ -1,7 +1,8 @@
 //! Types that are a text wherever they are stored: written by `Display`, read by `FromStr`, so that no other way in
 //! passes the check.
 
-/// Stores a type as its text.
+/// Stores a type as its text: `Serialize` by its `Display`, `Deserialize` by its `FromStr`.
+#[macro_export]
 macro_rules! as_text {
     ($Type:ty) => {
         impl serde::Serialize for $Type {
@@ -18,4 +19,3 @@ macro_rules! as_text {
         }
     };
 }
-pub(crate) use as_text;

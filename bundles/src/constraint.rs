@@ -19,7 +19,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::as_text::as_text;
+use crate::as_text;
 use crate::version::Version;
 
 /// Which versions a reference takes.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::as_text::as_text;
+use crate::as_text;
 
 /// A SHA-256 digest of some bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,7 +6,7 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::as_text::as_text;
+use crate::as_text;
 
 /// Why a text is not a name of the wanted kind.
 #[derive(Clone, Debug, PartialEq, Eq)]

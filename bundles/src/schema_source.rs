@@ -1,8 +1,8 @@
 //! A JSON Schema as written, made self-contained.
 //!
 //! A local `$ref` to another file is replaced by a pointer into `$defs`, where that file's schema is put. A `$ref` to an
-//! `$id` of the same file stays. A remote `$ref` is never fetched. Every place in the result is known by its JSON pointer, so that a verdict about the
-//! schema can point at the text it is about.
+//! `$id` of the same file stays. A remote `$ref` is never fetched. Every place in the result is known by its JSON
+//! pointer, so that a verdict about the schema can point at the text it is about.
 //!
 //! Not here: whether the result is a valid schema, and what it means.
 

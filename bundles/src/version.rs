@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::as_text::as_text;
+use crate::as_text;
 
 /// A semver 2.0 version.
 ///

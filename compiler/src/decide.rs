@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bailiwick_bundles::{Diagnostic, code, nearest};
 use bailiwick_narrowing::Schema;
-use bailiwick_policy::{AttachedBy, Decider, DeciderError, DeciderInput, Phase, Policy, Ruling};
+use bailiwick_policy::{AttachedBy, Attachment, Decider, DeciderError, DeciderInput, Phase, Policy, Ruling};
 use bailiwick_snapshots::{Agent, Binding, DocumentKey, Snapshot};
 
 /// Decides the call `arguments` of what the model of `agent` calls `tool`; of the only agent where none is named.
@@ -110,12 +110,7 @@ pub(crate) fn decider_of(snapshot: &Snapshot, bound: Bound<'_>) -> Result<Decide
     let Bound { agent, binding } = bound;
     let input = Schema::compile(&binding.input_schema)
         .map_err(|error| format!("the input schema at `{}`: {}", error.pointer, error.message))?;
-    let mut policies: Vec<(AttachedBy, &Policy)> = Vec::with_capacity(binding.policies.len());
-    for attachment in &binding.policies {
-        let record = snapshot.policies.get(&attachment.policy);
-        let record = record.ok_or_else(|| DeciderError::missing(&attachment.policy).to_string())?;
-        policies.push((attachment.by.clone(), &record.rule));
-    }
+    let policies = attached(snapshot, &binding.policies).map_err(|error| error.to_string())?;
     let agent = agent.id.to_string();
     let input = DeciderInput {
         agent: &agent,
@@ -124,4 +119,17 @@ pub(crate) fn decider_of(snapshot: &Snapshot, bound: Bound<'_>) -> Result<Decide
         policies: &policies,
     };
     Decider::new(&input).map_err(|error| error.to_string())
+}
+
+/// The rules that are attached, each with how it came there. One that the snapshot lacks is never passed over.
+pub(crate) fn attached<'s>(
+    snapshot: &'s Snapshot,
+    attachments: &[Attachment],
+) -> Result<Vec<(AttachedBy, &'s Policy)>, DeciderError> {
+    let rule = |attachment: &Attachment| {
+        let record = snapshot.policies.get(&attachment.policy);
+        let record = record.ok_or_else(|| DeciderError::missing(&attachment.policy))?;
+        Ok((attachment.by.clone(), &record.rule))
+    };
+    attachments.iter().map(rule).collect()
 }

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use bailiwick_bundles::documents::phrony::Reference;
 use bailiwick_bundles::{Digest, SecretName};
 use bailiwick_narrowing::{Schema, contract_form};
-use bailiwick_policy::{
-    AttachedBy, Attachment, CedarText, DeciderCompiler, DeciderError, DeciderInput, Policy, PolicyId,
-};
+use bailiwick_policy::{CedarText, DeciderCompiler, DeciderError, DeciderInput, PolicyId};
 use bailiwick_snapshots::{
     Agent, Binding, CanonicalError, DocumentKey, FORMAT, Grant, PolicyReference, SideEffectCase, Snapshot,
     Tool, members_digest,
@@ -18,6 +16,7 @@ use bailiwick_snapshots::{
 use serde_json::{Value, json};
 
 use crate::check::Checked;
+use crate::decide::attached;
 use crate::link::{LinkedAgent, LinkedBinding, Program};
 use crate::manifest::{Ask, ToolManifest};
 use crate::narrow::NarrowedBinding;
@@ -195,13 +194,7 @@ fn cedar(
     input: &Arc<Schema>,
     (snapshot, compiler): (&Snapshot, &mut DeciderCompiler),
 ) -> Result<CedarText, DeciderError> {
-    let rule = |attachment: &Attachment| {
-        let record = snapshot.policies.get(&attachment.policy);
-        let record = record.ok_or_else(|| DeciderError::missing(&attachment.policy))?;
-        Ok((attachment.by.clone(), &record.rule))
-    };
-    let policies: Vec<(AttachedBy, &Policy)> =
-        binding.policies.iter().map(rule).collect::<Result<_, DeciderError>>()?;
+    let policies = attached(snapshot, &binding.policies)?;
     let agent = agent.manifest.head.id.to_string();
     let input = DeciderInput { agent: &agent, tool: binding.wire_name.as_str(), input, policies: &policies };
     compiler.compile(&input)?.to_cedar()

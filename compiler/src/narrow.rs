@@ -232,9 +232,12 @@ fn undecided(
         &code::UNDECIDED,
         format!("cannot prove that `{}` accepts no more than `{contract}`", binding.wire_name),
     );
-    let defeats = format!("`{}` defeats the proof", reason.keyword);
+    let is_named = !reason.keyword.is_empty();
+    let defeats =
+        if is_named { format!("`{}` defeats the proof", reason.keyword) } else { "not proven".to_owned() };
     let stands_at = |pointer: &Option<String>| {
-        pointer.as_deref().is_some_and(|pointer| pointer.rsplit('/').next() == Some(&*reason.keyword))
+        let last = pointer.as_deref().and_then(|pointer| pointer.rsplit('/').next());
+        is_named && last == Some(&*reason.keyword)
     };
     let (in_own, in_tool) = (stands_at(&reason.inner_pointer), stands_at(&reason.outer_pointer));
     let inner =

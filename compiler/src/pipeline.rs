@@ -1,6 +1,6 @@
 //! The stages in their order, from a path to a snapshot.
 
-use bailiwick_bundles::{Code, Diagnostic, Digest, LogicalId, Severity, Span, code};
+use bailiwick_bundles::{Code, Diagnostic, Digest, LogicalId, Span, code};
 use bailiwick_snapshots::{CanonicalError, Snapshot};
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -129,12 +129,11 @@ fn stages(
         };
     let mut found = session.diagnostics.split_off(before);
     environment.settings.apply_lints(&mut found);
-    let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
-    if !is_through && !found.iter().any(is_error) {
+    if !is_through && !found.iter().any(Diagnostic::is_error) {
         // Whatever was lost on the way, "nothing said" is never "nothing wrong".
         found.push(Diagnostic::new(&code::NO_BUNDLE, format!("`{path}` cannot be compiled")));
     }
-    let refused = found.iter().any(is_error);
+    let refused = found.iter().any(Diagnostic::is_error);
     session.diagnostics.append(&mut found);
     Compilation { resolved, compiled: compiled.filter(|_| !refused), environment }
 }
@@ -204,8 +203,7 @@ fn run(
     let narrowed = narrow(session, program).drain_into(&mut session.diagnostics);
     let checked =
         narrowed.and_then(|narrowed| check::check(session, narrowed).drain_into(&mut session.diagnostics));
-    let refused =
-        session.diagnostics.iter().skip(before).any(|diagnostic| diagnostic.severity == Severity::Error);
+    let refused = session.diagnostics.iter().skip(before).any(Diagnostic::is_error);
     let Some(checked) = checked.filter(|_| !refused) else { return run };
     // Only where closures meet that were compiled apart can emitting find a fault of its own.
     if until == Until::Checked && checked.narrowed().program().frozen.is_empty() {
@@ -291,7 +289,7 @@ fn refuse_changes(
 
 /// Which exit a set of diagnostics asks for: 0 clean, 1 findings, 3 where the machine is at fault.
 pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
-    let errors = || diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    let errors = || diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
     if errors().any(|diagnostic| is_machine_fault(diagnostic.code)) {
         3
     } else {

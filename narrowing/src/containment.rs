@@ -79,9 +79,8 @@ fn undecided(mut reason: Reason) -> Verdict {
 /// # Ok::<(), bailiwick_narrowing::SchemaError>(())
 /// ```
 pub fn is_empty(schema: &Schema, budget: &Budget) -> Emptiness {
-    evaluate::begin();
-    let mut solver = Solver::new(schema.graph(), None, budget);
-    match solver.decide(vec![Literal::new(Side::Inner, schema.graph().root)]) {
+    let (solver, answer) = search(schema, budget);
+    match answer {
         Answer::Empty => Emptiness::Empty(proof(&solver)),
         Answer::Found(instance) => match schema.opinion(&instance) {
             Some(true) => Emptiness::Inhabited(instance),
@@ -95,12 +94,19 @@ pub fn is_empty(schema: &Schema, budget: &Budget) -> Emptiness {
 /// The proof that `schema` has no instance, where there is one. Cheaper than [`is_empty`]: an instance that is found is not
 /// confirmed, since nobody is shown it.
 pub fn emptiness_proof(schema: &Schema, budget: &Budget) -> Option<Proof> {
-    evaluate::begin();
-    let mut solver = Solver::new(schema.graph(), None, budget);
-    match solver.decide(vec![Literal::new(Side::Inner, schema.graph().root)]) {
+    let (solver, answer) = search(schema, budget);
+    match answer {
         Answer::Empty => Some(proof(&solver)),
         Answer::Found(_) | Answer::Doubt(_) => None,
     }
+}
+
+/// Looks for an instance.
+fn search<'s>(schema: &'s Schema, budget: &Budget) -> (Solver<'s>, Answer) {
+    evaluate::begin();
+    let mut solver = Solver::new(schema.graph(), None, budget);
+    let answer = solver.decide(vec![Literal::new(Side::Inner, schema.graph().root)]);
+    (solver, answer)
 }
 
 /// A value was found that the validator rejects, so what was left out decides.

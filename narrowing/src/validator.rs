@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::dialect::Dialect;
 
 /// Steps a pattern with look-around may take before it counts as not matching.
-const BACKTRACK_LIMIT: usize = 20_000;
+pub(crate) const BACKTRACK_LIMIT: usize = 20_000;
 
 /// How large the patterns of a schema may be together, their counted repetitions written out, for a validator to be built:
 /// it takes about a microsecond for each unit of [`Pattern::weight`].

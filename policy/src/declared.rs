@@ -1,7 +1,10 @@
-//! The arguments that a schema declares, as far as it says so plainly.
+//! What a schema declares of arguments, as far as it says so plainly.
+//!
+//! Up to draft 07 nothing beside a `$ref` counts, so nothing there is plain in any draft.
 
 use std::collections::BTreeSet;
 
+use bailiwick_bundles::documents::phrony::{FieldPath, Step};
 use serde_json::Value;
 
 /// Keywords beside which `properties` and `required` name all arguments that a schema declares.
@@ -43,6 +46,33 @@ pub fn declared_arguments(schema: &Value) -> Option<BTreeSet<&str>> {
     let required = object.get("required").and_then(Value::as_array);
     let named = properties.into_iter().flatten().map(|(name, _)| name.as_str());
     Some(named.chain(required.into_iter().flatten().filter_map(Value::as_str)).collect())
+}
+
+/// The schema's `type` of what is at `path`, along `properties`.
+pub(crate) fn declared_type<'s>(input: &'s Value, path: &FieldPath) -> Option<&'s str> {
+    let declared = path.steps().iter().try_fold(input, |schema, step| match step {
+        Step::Name(name) => plain(schema)?.get("properties")?.get(name),
+        Step::Each => None,
+    });
+    plain(declared?)?.get("type")?.as_str()
+}
+
+/// Whether the schema requires every step of `path`.
+pub(crate) fn is_required(input: &Value, path: &FieldPath) -> bool {
+    let inside = path.steps().iter().try_fold(input, |schema, step| {
+        let Step::Name(name) = step else { return None };
+        let schema = plain(schema)?;
+        let requires = schema.get("required").and_then(Value::as_array)?;
+        let is_here = schema.get("type").and_then(Value::as_str) == Some("object")
+            && requires.iter().any(|known| known == name.as_str());
+        let inside = schema.get("properties").and_then(|properties| properties.get(name));
+        is_here.then(|| inside.unwrap_or(&Value::Null))
+    });
+    inside.is_some()
+}
+
+fn plain(schema: &Value) -> Option<&Value> {
+    schema.get("$ref").is_none().then_some(schema)
 }
 
 #[cfg(test)]

@@ -36,7 +36,13 @@ impl Kind {
         }
     }
 
-    /// Its name in JSON Schema.
+    /// The type that JSON Schema calls `name`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let name = if name == "integer" { "number" } else { name };
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Its name in JSON Schema; an integer has one of its own there.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Null => "null",

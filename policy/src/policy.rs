@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use bailiwick_bundles::{BoundaryId, Digest, LogicalId, Version};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Condition, Decision};
@@ -52,17 +52,7 @@ impl FromStr for PolicyId {
     }
 }
 
-impl Serialize for PolicyId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for PolicyId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+bailiwick_bundles::as_text!(PolicyId);
 
 /// Which calls a policy is about, beyond the binding or agent it is attached to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

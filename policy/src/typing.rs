@@ -10,6 +10,7 @@ use bailiwick_narrowing::{Budget, Schema, Verdict, contains, emptiness_proof};
 use serde_json::{Value, json};
 
 use crate::comparison::{Leaf, Test};
+use crate::declared::is_required;
 use crate::kind::Kind;
 use crate::phase::Phase;
 use crate::prepared::PreparedCondition;
@@ -153,11 +154,7 @@ fn walk<'s>(input: &'s Value, path: &'s FieldPath) -> Walk<'s> {
     if schema.get("$ref").is_some() {
         return Walk::Unclear;
     }
-    let name = schema
-        .get("type")
-        .and_then(Value::as_str)
-        .map(|name| if name == "integer" { "number" } else { name });
-    match Kind::ALL.into_iter().find(|kind| Some(kind.name()) == name) {
+    match schema.get("type").and_then(Value::as_str).and_then(Kind::named) {
         Some(kind) => Walk::Typed(kind),
         None => Walk::Unclear,
     }
@@ -207,20 +204,6 @@ pub fn unknown_call(condition: &PreparedCondition, input: &Schema) -> Option<(us
             }
             Verdict::Contained(_) | Verdict::Undecided(_) => None,
         }
-    })
-}
-
-/// Whether the schema plainly requires every step of `path`.
-fn is_required(input: &Value, path: &FieldPath) -> bool {
-    let mut schema = input;
-    path.steps().iter().all(|step| {
-        let Step::Name(name) = step else { return false };
-        let requires = schema.get("required").and_then(Value::as_array);
-        let here = schema.get("$ref").is_none()
-            && schema.get("type").and_then(Value::as_str) == Some("object")
-            && requires.is_some_and(|names| names.iter().any(|known| known == name.as_str()));
-        schema = schema.get("properties").and_then(|properties| properties.get(name)).unwrap_or(&Value::Null);
-        here
     })
 }
 

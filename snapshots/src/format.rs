@@ -149,17 +149,7 @@ impl std::str::FromStr for DocumentKey {
     }
 }
 
-impl Serialize for DocumentKey {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for DocumentKey {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+bailiwick_bundles::as_text!(DocumentKey);
 
 /// An agent of the closure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

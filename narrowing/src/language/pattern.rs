@@ -3,10 +3,7 @@
 use regex_syntax::ast::{Ast, ErrorKind};
 
 use super::automaton::Automaton;
-use crate::validator::{PatternCheck, translate_pattern};
-
-/// Steps after which the validator gives up a pattern, as it is told to.
-const BACKTRACK_LIMIT: usize = 20_000;
+use crate::validator::{BACKTRACK_LIMIT, PatternCheck, translate_pattern};
 
 /// Sources longer than this are not turned into automata.
 const MAX_SOURCE: usize = 20_000;

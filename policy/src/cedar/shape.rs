@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use bailiwick_bundles::documents::phrony::{FieldPath, Step};
+use bailiwick_bundles::documents::phrony::FieldPath;
 use serde_json::{Map, Value, json};
 
 use super::ACTIONS;
 use crate::comparison::Leaf;
+use crate::declared::{declared_type, is_required};
 use crate::kind::Kind;
 
 /// The attributes of a binding's context.
@@ -165,22 +166,7 @@ pub(super) struct Declared {
 
 /// Looks along `properties`; anything else says nothing plainly.
 pub(super) fn declared(input: &Value, path: &FieldPath) -> Option<Declared> {
-    let mut schema = input;
-    let mut is_required = true;
-    for step in path.steps() {
-        let Step::Name(name) = step else { return None };
-        // Up to draft 07 nothing beside a reference counts.
-        if schema.get("$ref").is_some() {
-            return None;
-        }
-        let requires = schema.get("required").and_then(Value::as_array);
-        is_required &= schema.get("type").and_then(Value::as_str) == Some("object")
-            && requires.is_some_and(|names| names.iter().any(|known| known == name.as_str()));
-        schema = schema.get("properties")?.get(name)?;
-    }
-    let kind = schema.get("type").filter(|_| schema.get("$ref").is_none())?.as_str()?;
-    let is_integer = kind == "integer";
-    let kind =
-        Kind::ALL.into_iter().find(|known| known.name() == kind || (is_integer && *known == Kind::Number))?;
-    Some(Declared { kind, is_integer, is_required })
+    let kind = declared_type(input, path)?;
+    let is_required = is_required(input, path);
+    Some(Declared { kind: Kind::named(kind)?, is_integer: kind == "integer", is_required })
 }

@@ -189,6 +189,9 @@ impl<'de> DeserializeSeed<'de> for PairSeed<'_> {
 }
 
 /// A JSON value that is read to its end and whose faults are noted.
+///
+/// Not the reader of documents: pairs may hold larger numbers and nest deeper than a document may, as far as the engine
+/// compares them.
 #[derive(Clone, Copy)]
 struct Strict<'f> {
     faults: &'f Faults,
